@@ -1,0 +1,21 @@
+"""Operations on layouts, named as CuTe names them. Each returns a new layout, or raises LayoutError."""
+
+from layoutviz.errors import LayoutError
+from layoutviz.layout import Layout
+
+
+def select(layout: Layout, modes) -> Layout:
+    """The layout made of some top-level modes, in the order asked for. CuTe: `select<...>`, DSL: `cute.select(L, mode=...)`.
+
+    Pre: each mode is in range(layout.rank), none twice.
+    Post: for select(L, (1, 0)) of a rank-2 L: result(j, i) == L(i, j). This is the transpose; no data moves.
+
+    >>> A = Layout((4, 6), (6, 1))
+    >>> str(select(A, (1, 0)))
+    '(6,4):(1,6)'
+    """
+    modes = tuple(modes)
+    if not modes or len(set(modes)) < len(modes) or not all(m in range(layout.rank) for m in modes):
+        raise LayoutError(f"cannot select modes {modes} of {layout}: name each of 0 to {layout.rank - 1} at most once, and at least one")
+    parts = layout.modes()
+    return Layout(tuple(parts[m].shape for m in modes), tuple(parts[m].stride for m in modes))

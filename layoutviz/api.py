@@ -1,0 +1,78 @@
+"""The pictures' front door: `draw`, `compare`, `explore`, and `to_svg`, `to_figure`, `to_text` for a layout or a Scene."""
+
+from layoutviz.errors import LayoutError
+from layoutviz.layout import Layout
+from layoutviz.scene import Scene, beside
+from layoutviz.views.grid import grid
+from layoutviz.views.memory_strip import memory_strip
+from layoutviz.views.transpose import transpose
+
+VIEWS = {"grid": grid, "transpose": transpose, "memory_strip": memory_strip}
+
+
+def scene_of(thing, view: str = "grid", **options) -> Scene:
+    """A Scene of a Layout, of its notation, or of (shape, stride); a Scene is taken as it is."""
+    if isinstance(thing, Scene):
+        return thing
+    if view not in VIEWS:
+        raise LayoutError(f'there is no view "{view}"; there are {", ".join(VIEWS)}')
+    return VIEWS[view](_layout(thing), **options)
+
+
+def draw(thing, view: str = "grid", **options):
+    """A live picture (a Board) of a layout or a Scene. `view` is "grid", "transpose" or "memory_strip".
+
+    Hover shows what a cell is; a click pins it; cells with the same offset light up together on every board of the output.
+
+        draw("(4,4):(4,1)", label="coordinate")
+    """
+    from layoutviz.widgets.board import Board
+
+    return Board(scene_of(thing, view, **options))
+
+
+def compare(*things, **options):
+    """Layouts side by side in one picture with one colouring, so that equal offsets have equal colours.
+
+    compare("(4,4):(4,1)", "(4,4):(1,4)")
+    """
+    if not things:
+        raise LayoutError("compare needs at least one layout")
+    return draw(beside(*(scene_of(thing, **options) for thing in things)).with_caption(""))
+
+
+def explore(thing, view: str = "grid", **options):
+    """A live explorer: a slider for each extent and stride, a field for notation, the choice of view and label.
+
+    explore("(4,4):(4,1)")
+    """
+    from layoutviz.widgets.explorer import Explorer
+
+    return Explorer(_layout(thing), view, **options)
+
+
+def to_svg(thing, view: str = "grid", **options) -> str:
+    """A picture as one SVG string."""
+    from layoutviz.render.svg import svg
+
+    return svg(scene_of(thing, view, **options))
+
+
+def to_figure(thing, view: str = "grid", *, ax=None, **options):
+    """A picture as a matplotlib Figure, made without pyplot; or drawn into `ax`."""
+    from layoutviz.render.mpl import figure
+
+    return figure(scene_of(thing, view, **options), ax)
+
+
+def to_text(thing, view: str = "grid", **options) -> str:
+    """A picture as plain text."""
+    from layoutviz.render.text import text
+
+    return text(scene_of(thing, view, **options))
+
+
+def _layout(thing) -> Layout:
+    if isinstance(thing, tuple) and len(thing) == 2 and isinstance(thing[0], (tuple, list)):
+        return Layout(*thing)
+    return Layout(thing)

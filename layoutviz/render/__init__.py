@@ -1,0 +1,1 @@
+"""Renderers. Each draws any Scene and knows no layout."""

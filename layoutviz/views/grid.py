@@ -1,0 +1,144 @@
+"""`grid`: a layout as rows and columns of cells, each labelled with its offset, index or coordinate."""
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from math import prod
+
+import numpy as np
+
+from layoutviz.color import Color
+from layoutviz.errors import LayoutError
+from layoutviz.layout import Layout, find_alias, leaf_values
+from layoutviz.notation import format_tuple
+from layoutviz.scene import Border, Panel, Scene
+
+LABELS = ("offset", "index", "coordinate")
+WINDOW = 128  # rows or columns in one picture; of a larger layout the first ones are drawn
+PANELS = 8  # slices of a layout of rank 3 or more in one picture
+
+
+def grid(
+    layout: Layout,
+    label: str = "offset",
+    *,
+    labels: Sequence[str] | None = None,
+    marks: Mapping[int, str] | None = None,
+    color: Color | None = None,
+    title: str | None = None,
+    caption: str | None = None,
+) -> Scene:
+    """A layout of any rank: rank 1 as one row, rank 2 as rows and columns, more as one panel for each further coordinate.
+
+    `labels`, one text for each index, stand in for the label; `marks` maps an index to one of scene.MARKS. Of a layout
+    with more than 128 rows or columns, or 8 panels, the first ones are drawn, and the caption says so.
+
+    >>> scene = grid(Layout("(2,3):(3,1)"))
+    >>> scene.panels[0][0].labels
+    ['0', '1', '2', '3', '4', '5']
+    """
+    if labels is not None and len(labels) != layout.size:
+        raise LayoutError(f"{len(labels)} labels for {layout}, which has {layout.size} elements")
+    rest = layout.modes()[2:]
+    slices = [c for c, _ in zip(product(*(range(m.size) for m in reversed(rest))), range(PANELS), strict=False)]
+    panels = tuple(_panel(layout, at[::-1], label, labels, marks or {}, title) for at in slices)
+    text = caption if caption is not None else describe(layout)
+    return Scene((panels,), caption=" ".join(filter(None, (text, _window_note(layout)))), color=color)
+
+
+def describe(layout: Layout) -> str:
+    """Size, cosize, and what the offsets do: each once, some shared (with the first two coordinates that do), some unused.
+
+    >>> describe(Layout("(4,4):(1,3)"))
+    'size 16, cosize 13. Aliasing: (3,0) and (0,1) share offset 3.'
+    """
+    facts = f"size {layout.size:,}, cosize {layout.cosize:,}."
+    try:
+        alias = find_alias(layout)
+    except LayoutError:
+        return f"{facts} Too large to search for cells that share an offset."
+    if alias:
+        first, second = (format_tuple(layout.coordinate(i)) for i in alias)
+        return f"{facts} Aliasing: {first} and {second} share offset {layout(alias[0])}."
+    if unused := layout.cosize - layout.size:
+        return f"{facts} No two cells share an offset; {unused:,} of {layout.cosize:,} slots stay unused."
+    return f"{facts} Every slot is used once."
+
+
+def mode_coordinates(mode: Layout, count: int) -> list[str]:
+    """The coordinates of a mode's first `count` indices, nested as the mode, as text."""
+    return [format_tuple(mode.coordinate(i)) for i in range(count)]
+
+
+def alias_marks(offsets: np.ndarray) -> dict[int, str]:
+    """A mark for each cell whose offset another cell has too."""
+    _, inverse, counts = np.unique(offsets, return_inverse=True, return_counts=True)
+    return dict.fromkeys(np.flatnonzero(counts[inverse] > 1).tolist(), "alias")
+
+
+def _panel(layout, at, label, labels, marks, title) -> Panel:
+    """The slice of a layout at coordinates `at` of its third and further modes; cells run along the rows."""
+    if label not in LABELS:
+        raise LayoutError(f'cells can be labelled with {", ".join(LABELS)}, not "{label}"')
+    modes = layout.modes()
+    row_mode, col_mode = (Layout(1, 0), modes[0]) if len(modes) == 1 else modes[:2]
+    rows, cols = min(row_mode.size, WINDOW), min(col_mode.size, WINDOW)
+    row, col = np.repeat(np.arange(rows), cols), np.tile(np.arange(cols), rows)
+    start, step = 0, row_mode.size * col_mode.size
+    for mode, c in zip(modes[2:], at, strict=True):
+        start, step = start + c * step, step * mode.size
+    index = row + col * row_mode.size + start
+    base = sum(mode(c) for mode, c in zip(modes[2:], at, strict=True))
+    offset = np.add.outer([row_mode(i) for i in range(rows)], [col_mode(j) + base for j in range(cols)]).ravel()
+    fixed = [mode_coordinates(mode, c + 1)[c] for mode, c in zip(modes[2:], at, strict=True)]
+    coordinates = _coordinates(layout, row_mode, col_mode, rows, cols, fixed)
+    texts = {"offset": offset, "index": index}
+    shown = coordinates if label == "coordinate" else list(map(str, texts[label].tolist()))
+    indices = index.tolist()
+    if labels is not None:
+        shown = [str(labels[i]) for i in indices]
+    cell_marks = {cell: marks[i] for cell, i in enumerate(indices) if i in marks} if marks else alias_marks(offset)
+    return Panel(
+        rows, cols, row.tolist(), col.tolist(), shown,
+        tips=[f"index {i} · coordinate {c} · offset {o}" for i, c, o in zip(indices, coordinates, offset.tolist(), strict=True)],
+        keys={"index": index, "offset": offset},
+        title=(title if title is not None else str(layout)) + (f"   at (:,:,{','.join(fixed)})" if fixed else ""),
+        row_axis="" if len(modes) == 1 else "i", col_axis="i" if len(modes) == 1 else "j",
+        row_labels=[] if len(modes) == 1 else list(map(str, range(rows))), col_labels=list(map(str, range(cols))),
+        label_kind=label, borders=_borders(row_mode, col_mode, rows, cols), marks=cell_marks,
+    )  # fmt: skip
+
+
+def _coordinates(layout, row_mode, col_mode, rows, cols, fixed) -> list[str]:
+    columns = mode_coordinates(col_mode, cols)
+    if layout.rank == 1:
+        return columns
+    tails = [",".join([c, *fixed]) for c in columns]
+    return [f"({r},{tail})" for r in mode_coordinates(row_mode, rows) for tail in tails]
+
+
+def _borders(row_mode: Layout, col_mode: Layout, rows: int, cols: int) -> tuple[Border, ...]:
+    """Blocks made by nested modes: in a mode (2,(3,4)) every 2 and every 6 places, heavier with the level."""
+
+    def blocks(mode: Layout) -> list[int]:
+        extents = leaf_values(mode.shape)
+        return sorted({size for k in range(1, len(extents)) if 1 < (size := prod(extents[:k])) < mode.size})
+
+    borders = []
+    row_blocks, col_blocks = blocks(row_mode), blocks(col_mode)
+    for level in range(max(len(row_blocks), len(col_blocks))):
+        high = row_blocks[level] if level < len(row_blocks) else rows
+        wide = col_blocks[level] if level < len(col_blocks) else cols
+        borders += [
+            Border(level + 1, r, c, min(high, rows - r), min(wide, cols - c)) for r in range(0, rows, high) for c in range(0, cols, wide)
+        ]
+    return tuple(borders)
+
+
+def _window_note(layout: Layout) -> str:
+    """Says what is left out of the picture, or nothing."""
+    sizes = [mode.size for mode in layout.modes()]
+    names = ("columns",) if len(sizes) == 1 else ("rows", "columns")
+    notes = [f"{name} 0 to {WINDOW - 1} of {size:,}" for name, size in zip(names, sizes, strict=False) if size > WINDOW]
+    if prod(sizes[2:]) > PANELS:
+        notes.append(f"the first {PANELS} of {prod(sizes[2:]):,} slices")
+    return f"Drawn: {', '.join(notes)}." if notes else ""
