@@ -1,0 +1,145 @@
+"""Chapter 01, paper layouts."""
+
+from exercises.engine.exercise import Exercise
+from exercises.engine.judge import as_table, judge_layout, table_picture
+from exercises.engine.verdict import State, Verdict
+from layoutviz import Layout
+
+BY_HAND = Layout((3, 4), (4, 1))
+PADDED = Layout((6, 5), (8, 1))
+
+
+def check_offsets_by_hand(offsets) -> Verdict:
+    """The offsets of (3,4):(4,1) in index order."""
+    rows, columns = BY_HAND.shape
+    numbers = as_table("offsets", offsets, rows, columns)
+    wanted = BY_HAND.offsets().tolist()
+    if numbers == wanted:
+        return Verdict(State.RIGHT, "All 12 offsets are right, in the order of the index.", table_picture(numbers, rows, columns))
+    bad = next(i for i in range(BY_HAND.size) if numbers[i] != wanted[i])
+    where = f"Index {bad} is coordinate ({bad % rows},{bad // rows}). Your number for it, {numbers[bad]}, is not its offset."
+    return Verdict(State.WRONG, f"{where} {_mistake_in_offsets(numbers, wanted)}".strip(), table_picture(numbers, rows, columns, bad))
+
+
+def _mistake_in_offsets(numbers: list[int], wanted: list[int]) -> str:
+    """Names a known mistake, or is ""."""
+    rows, columns = BY_HAND.shape
+    if len(set(numbers)) == 1:
+        return "All your numbers are the same, but the strides are not 0."
+    if numbers == list(range(len(wanted))):
+        return "Your numbers count 0, 1, 2, ... as the index does. The index counts coordinates; the offset says where in memory."
+    if numbers == Layout((columns, rows), (rows, 1)).offsets().tolist():
+        return "Rows and columns are swapped: the table you wrote has 4 rows of 3."
+    steps = {n - w for n, w in zip(numbers, wanted, strict=True)}
+    if len(steps) == 1:
+        return "Every number is off by the same amount. Which offset does the first element have?"
+    if numbers in ([2 * w for w in wanted], [4 * w for w in wanted]):
+        return "It looks as if you counted bytes. Offsets count elements."
+    return ""
+
+
+def check_padded_rows(layout) -> Verdict:
+    """Row-major, shape (6,5), each row at the next multiple of 8."""
+    praise = "Each row starts at a multiple of 8, with as little padding as that allows."
+    return judge_layout("layout", layout, PADDED, praise, _mistake_in_padding)
+
+
+def _mistake_in_padding(answer: Layout) -> str:
+    """Names a known mistake, or is ""."""
+    if answer.shape == PADDED.shape[::-1]:
+        return "The two modes are swapped: the first mode counts the rows."
+    if answer.shape != PADDED.shape:
+        return ""
+    down, along = answer.stride
+    if down == 0:
+        return "Every coordinate has the same offset." if along == 0 else "All rows start at the same offset."
+    if abs(down) < abs(along):
+        return "A step down a column is shorter than a step along a row: that is column-major."
+    if along != 1:
+        return f"One step along a row moves {along} elements, so neighbours in a row are not neighbours in memory."
+    if down == PADDED.shape[1]:
+        return f"The rows follow each other without padding: row 1 starts at offset {down}, which is no multiple of 8."
+    if down % 8:
+        return f"Row 1 starts at offset {down}, which is no multiple of 8."
+    if down > 0:
+        return "Its rows do start at multiples of 8, but there is more padding between them than needed."
+    return "Row 1 lies before row 0."
+
+
+EXERCISES = {
+    exercise.id: exercise
+    for exercise in (
+        Exercise(
+            id="01.1",
+            title="Offsets by hand",
+            stars=1,
+            answers=("offsets",),
+            check=check_offsets_by_hand,
+            hints=(
+                "How far does the offset move when `i` grows by one? And when `j` does?",
+                "Index 1: is that one step down or one step along? The first mode runs fastest.",
+                "Index 2 is the last one in its column. Where is index 3?",
+            ),
+            why="The offset of (i,j) is 4·i + 1·j, and the index walks down each column first.",
+            also="offsets = [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]    # the same numbers as rows of a table",
+            wrong={
+                "the starter": ("offsets = ...", "still holds"),
+                "the constant": ("offsets = [0] * 12", "All your numbers are the same"),
+                "the transposed": ("offsets = [0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11]", "swapped"),
+                "the transposed, as rows": ("offsets = [[0, 3, 6, 9], [1, 4, 7, 10], [2, 5, 8, 11]]", "as the index does"),
+                "the off-by-one": ("offsets = [1, 5, 9, 2, 6, 10, 3, 7, 11, 4, 8, 12]", "off by the same amount"),
+                "index for offset": ("offsets = list(range(12))", "as the index does"),
+                "bytes for elements": ("offsets = [0, 8, 16, 2, 10, 18, 4, 12, 20, 6, 14, 22]", "bytes"),
+                "the last one wrong": ("offsets = [0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 12]", "Index 11 is coordinate (2,3)"),
+                "one missing": ("offsets = [0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7]", "has 11 numbers"),
+                "4 rows of 3": ("offsets = [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10, 11]]", "3 rows of 4"),
+                "words": ("offsets = '0,4,8,1,5,9,2,6,10,3,7,11'", "type str"),
+                "fractions": ("offsets = [0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11.5]", "11.5"),
+            },
+            right={
+                "a tuple": "offsets = (0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11)",
+                "rows": "offsets = [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]",
+                "an array of rows": "import numpy\noffsets = numpy.arange(12).reshape(3, 4)",
+                "numpy numbers": "import numpy\noffsets = [numpy.int32(4 * (n % 3) + n // 3) for n in range(12)]",
+                "by the library": "from layoutviz import Layout\noffsets = Layout('(3,4):(4,1)').offsets()",
+            },
+        ),
+        Exercise(
+            id="01.2",
+            title="Rows padded to a multiple of 8",
+            stars=2,
+            answers=("layout",),
+            check=check_padded_rows,
+            hints=(
+                "Which of the two modes has stride 1 in a row-major layout?",
+                "A row has 5 elements. Where is the nearest place after them that is a multiple of 8?",
+                "How far is it from the start of one row to the start of the next? Which mode makes that step?",
+            ),
+            why="Padding changes only the stride between rows; the shape still has only the elements that exist.",
+            also='layout = "(6,5):(8,1)"',
+            wrong={
+                "the starter": ("from layoutviz import Layout\nlayout = Layout((6, 5), (..., ...))", "Line 3"),
+                "the constant": ("layout = '(6,5):(0,0)'", "same offset"),
+                "no padding": ("layout = ((6, 5), (5, 1))", "without padding"),
+                "the transposed": ("layout = '(6,5):(1,8)'", "column-major"),
+                "the transposed shape": ("layout = '(5,6):(1,8)'", "modes are swapped"),
+                "the off-by-one": ("layout = '(6,5):(9,1)'", "offset 9"),
+                "the one-short": ("layout = '(6,5):(7,1)'", "offset 7"),
+                "twice the padding": ("layout = '(6,5):(16,1)'", "more padding"),
+                "strided rows": ("layout = '(6,5):(8,2)'", "moves 2 elements"),
+                "the padding as elements": ("layout = '(6,8):(8,1)'", "has shape (6,8)"),
+                "another form": ("layout = '((2,3),5):((8,16),1)'", "has shape ((2,3),5)"),
+                "only the strides": ("layout = (8, 1)", "has shape 8"),
+                "not closed": ("layout = '(6,5:(8,1)'", "is not a layout"),
+                "a number": ("layout = 8", "type int"),
+            },
+            right={
+                "notation": "layout = '(6,5):(8,1)'",
+                "a pair": "layout = ((6, 5), (8, 1))",
+                "lists": "layout = [[6, 5], [8, 1]]",
+                "numpy numbers": "import numpy\nlayout = numpy.array([[6, 5], [8, 1]])",
+                "a Layout": "from layoutviz import Layout\nlayout = Layout((6, 5), (8, 1))",
+            },
+        ),
+    )
+}

@@ -1,0 +1,130 @@
+"""An exercise, where exercises are found, and how one attempt at it is judged."""
+
+import ast
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+
+from exercises import checks
+from exercises.engine.verdict import BadAnswer, State, Verdict
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise.
+
+    id: "01.2", chapter and number; it never changes meaning. stars: 1 to 3. answers: the names that the cell must set.
+    check(**answers) -> Verdict judges them. hints: questions, shown one at a time. why: one line shown with the solution;
+    also: the source of another right answer. wrong: name -> (source, words its message must hold), with at least the starter,
+    the constant, the transposed and the off-by-one; right: name -> source. The tests run all of both.
+    """
+
+    id: str
+    title: str
+    stars: int
+    answers: tuple[str, ...]
+    check: Callable[..., Verdict]
+    hints: tuple[str, ...]
+    why: str
+    also: str
+    wrong: Mapping[str, tuple[str, str]] = field(repr=False)
+    right: Mapping[str, str] = field(repr=False)
+
+
+def all_exercises() -> dict[str, Exercise]:
+    """Every exercise of every chapter by id, in order."""
+    chapters = sorted(module.name for module in iter_modules(checks.__path__))
+    return {id: e for chapter in chapters for id, e in import_module(f"{checks.__name__}.{chapter}").EXERCISES.items()}
+
+
+def find(exercise_id: str) -> Exercise:
+    """The exercise of this id. LookupError, naming the nearest ids, where there is none.
+
+    >>> find("01.2").stars
+    2
+    """
+    known = all_exercises()
+    if exercise_id in known:
+        return known[exercise_id]
+    near = get_close_matches(exercise_id, known, n=3, cutoff=0.5) or list(known)[:3]
+    raise LookupError(f'There is no exercise "{exercise_id}". The nearest are {", ".join(near)}: write %%exercise {near[0]}')
+
+
+def attempt(exercise: Exercise, source: str, namespace: dict, run: Callable[[], BaseException | None]) -> Verdict:
+    """Run a learner's source and judge what it leaves in `namespace`.
+
+    source: the cell as plain Python, looked through for open places. run() executes it in `namespace` and returns the
+    exception that it raised, or None. Answers of an earlier run are removed first, so that stale values never count.
+    Whatever a broken checker raises comes out of here unchanged.
+    """
+    line = placeholder_line(source)
+    if line is not None:
+        return Verdict(State.NOT_ATTEMPTED, f"Line {line} of the cell still holds a `...`: put your answer in its place.")
+    for name in exercise.answers:
+        namespace.pop(name, None)
+    error = run()
+    if error is not None:
+        return Verdict(State.RAISED, one_line(error))
+    for name in exercise.answers:
+        if name not in namespace:
+            return Verdict(State.NOT_ATTEMPTED, f"The cell has to set `{name}`, and it does not.")
+        if _holds_ellipsis(namespace[name]):
+            return Verdict(State.NOT_ATTEMPTED, f"`{name}` still holds a `...`: put your answer in its place.")
+    try:
+        return exercise.check(**{name: namespace[name] for name in exercise.answers})
+    except BadAnswer as refused:
+        return Verdict(State.WRONG, str(refused))
+
+
+def placeholder_line(source: str) -> int | None:
+    """The line of the first `...` that stands for something to fill in; None if there is none or the source is no Python.
+
+    A `...` inside an index (`x[..., 0]`) or an annotation is code, not a placeholder.
+
+    >>> placeholder_line("x = 1\\nlayout = Layout((6, 5), (..., ...))"), placeholder_line("y = x[..., 0]  # ...")
+    (2, None)
+    """
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
+        return None
+    code = {
+        id(inner)
+        for node in ast.walk(tree)
+        for part in (getattr(node, "slice", None), getattr(node, "annotation", None), getattr(node, "returns", None))
+        if isinstance(part, ast.AST)
+        for inner in ast.walk(part)
+    }
+    holes = [n.lineno for n in ast.walk(tree) if isinstance(n, ast.Constant) and n.value is Ellipsis and id(n) not in code]
+    return min(holes, default=None)
+
+
+def one_line(error: BaseException) -> str:
+    """The error's name and the first line of its message, at most 300 characters."""
+    first = (str(error).strip().splitlines() or [""])[0]
+    text = f"{type(error).__name__}: {first}" if first else type(error).__name__
+    return text if len(text) <= 300 else text[:299] + "…"
+
+
+def solution_source(exercise_id: str, folder: Path = ROOT / "solutions") -> str:
+    """The solved cell's body, from the built solutions notebook. LookupError, in words, where it is not there."""
+    for path in sorted(folder.glob(f"{exercise_id.partition('.')[0]}_*.ipynb")):
+        try:
+            cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        except (OSError, ValueError, KeyError, TypeError):
+            raise LookupError(f"The solution is in {path}, but that file cannot be read. `make build` writes it anew.") from None
+        for cell in cells:
+            first, _, body = "".join(cell["source"]).partition("\n")
+            if cell["cell_type"] == "code" and first.split()[:2] == ["%%exercise", exercise_id]:
+                return body.strip("\n")
+    raise LookupError(f"The solution of {exercise_id} is not in {folder}. `make build` writes it.")
+
+
+def _holds_ellipsis(value) -> bool:
+    return value is Ellipsis or (isinstance(value, (list, tuple)) and any(map(_holds_ellipsis, value)))

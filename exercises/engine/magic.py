@@ -1,0 +1,101 @@
+"""The cell magics `%%exercise ID` and `%%needs dsl`."""
+
+import traceback
+from importlib.util import find_spec
+
+from IPython.core.error import UsageError
+
+from exercises.engine import progress
+from exercises.engine.exercise import attempt, find, one_line
+from exercises.engine.show import show
+from exercises.engine.verdict import State, Verdict, verdicts
+
+NEEDS = {
+    "dsl": (
+        "cutlass",
+        "Skipped: this cell needs the CuTe DSL (nvidia-cutlass-dsl), which is not installed here. "
+        "On Linux `make lab` installs it; it is not made for macOS and Windows.",
+    ),
+}
+
+
+class CellFailed(Exception):
+    """Makes the outer cell fail after its body's own traceback has been shown, without showing a second one."""
+
+    def _render_traceback_(self):
+        return []
+
+
+def register(shell) -> None:
+    """Give the shell both magics."""
+
+    def exercise_magic(line, cell):
+        """%%exercise ID: run the cell, judge its answers, and show the verdict."""
+        exercise_cell(shell, line, cell)
+
+    def needs_magic(line, cell):
+        """%%needs dsl: run the cell where the CuTe DSL is installed; elsewhere say what is needed."""
+        needs_cell(shell, line, cell)
+
+    shell.register_magic_function(exercise_magic, "cell", "exercise")
+    shell.register_magic_function(needs_magic, "cell", "needs")
+
+
+def exercise_cell(shell, line: str, cell: str) -> Verdict:
+    """Run and judge an exercise cell in an IPython shell; show, record and return the verdict."""
+    try:
+        exercise = find(line.strip())
+    except LookupError as unknown:
+        raise UsageError(unknown.args[0]) from None
+    body, fault = f"# %%exercise {line}\n{cell}", ""
+    try:
+        source = _as_python(shell, body)
+        verdict = attempt(exercise, source, shell.user_ns, lambda: run_body(shell, body))
+    except Exception as broken:
+        verdict = Verdict(State.FAULT, f"The checker of this exercise failed. That is our fault, not yours. `{one_line(broken)}`")
+        fault = traceback.format_exc()
+    verdicts[exercise.id] = verdict
+    show(exercise, verdict, progress.record_try(exercise, verdict), fault)
+    return verdict
+
+
+def needs_cell(shell, line: str, cell: str) -> None:
+    """Run a cell whose needs are met, else print what is missing. A body that raises fails the cell."""
+    needs = line.split()
+    if not needs or set(needs) - set(NEEDS):
+        raise UsageError(f"%%needs {line}: write %%needs {' or '.join(NEEDS)}")
+    for module, words in (NEEDS[need] for need in needs):
+        if find_spec(module) is None:
+            print(words)
+            return
+    error = run_body(shell, f"# %%needs {line}\n{cell}")
+    if error is not None:
+        raise CellFailed(f"{one_line(error)} (shown above)")
+
+
+def run_body(shell, body: str) -> BaseException | None:
+    """Run a magic's body by IPython's own run_cell, so that jit functions in it keep their source.
+
+    `body` has a comment in place of the magic's line, so that line numbers are those of the cell. A traceback is shown once;
+    the exception is returned.
+    """
+    if shell.should_run_async(body, transformed_cell=_as_python(shell, body)):
+        refused = UsageError("await outside a function does not work in this cell; put it in a cell of its own")
+        shell.show_usage_error(refused)
+        return refused
+    # the outer cell has advanced the counter already; step back, so that a traceback names this cell and not the next
+    counter = shell.execution_count
+    shell.execution_count = max(counter - 1, 0)
+    try:
+        result = shell.run_cell(body, store_history=False)
+    finally:
+        shell.execution_count = counter
+    return result.error_before_exec or result.error_in_exec
+
+
+def _as_python(shell, body: str) -> str:
+    """The body with IPython's own syntax made Python; as it is where it is neither (run_cell then says what is wrong)."""
+    try:
+        return shell.transform_cell(body)
+    except SyntaxError:
+        return body

@@ -1,0 +1,405 @@
+"""The exercises and the engine in this process: every listed answer, the states, the words, hints, the progress file.
+
+Answers go through `exercise_cell` in an IPython shell, which is what a learner's cell does. Real kernels: test_engine_kernel.py.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from IPython.core.error import UsageError
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+
+from exercises.checks import ch01
+from exercises.engine import magic, progress, show
+from exercises.engine.exercise import all_exercises, find, placeholder_line, solution_source
+from exercises.engine.judge import as_layout, as_table
+from exercises.engine.verdict import BadAnswer, State, Verdict, verdicts
+from layoutviz import Layout
+from layoutviz.scene import Scene
+
+ROOT = Path(__file__).resolve().parents[1]
+EXERCISES = all_exercises()
+WRONG = [(e.id, name, *answer) for e in EXERCISES.values() for name, answer in e.wrong.items()]
+RIGHT = [(e.id, name, source) for e in EXERCISES.values() for name, source in (e.right | {"also": e.also}).items()]
+
+
+@pytest.fixture(autouse=True)
+def progress_file(tmp_path, monkeypatch):
+    path = tmp_path / "my" / "progress.json"
+    monkeypatch.setenv("LAYOUTVIZ_PROGRESS", str(path))
+    monkeypatch.setattr(show, "_hints_opened", {})
+    verdicts.clear()
+    return path
+
+
+@pytest.fixture(scope="module")
+def shell():
+    shell = InteractiveShell.instance()
+    shell.run_cell("from layoutviz import *")  # as the notebooks' setup cells do
+    yield shell
+    InteractiveShell.clear_instance()
+
+
+def run(shell, exercise_id, source):
+    """Run one exercise cell. Returns (verdict, everything shown as text, everything shown as HTML)."""
+    with capture_output() as shown:
+        verdict = magic.exercise_cell(shell, exercise_id, source + "\n")
+    text = shown.stdout + shown.stderr + "\n".join(str(o.data.get("text/plain", "")) for o in shown.outputs)
+    return verdict, text, "\n".join(str(o.data.get("text/html", "")) for o in shown.outputs)
+
+
+# --- every exercise
+
+
+@pytest.mark.parametrize("exercise_id, name, source, says", WRONG, ids=[f"{w[0]} {w[1]}" for w in WRONG])
+def test_listed_wrong_answers_fail_with_their_message(shell, exercise_id, name, source, says):
+    verdict, text, _ = run(shell, exercise_id, source)
+    assert not verdict.ok and says in verdict.message and verdict.message in text
+    expected = {"the starter": {State.NOT_ATTEMPTED}, "another form": {State.RIGHT_NOT_FORM}}.get(name, {State.WRONG})
+    assert verdict.state in expected
+
+
+@pytest.mark.parametrize("exercise_id, name, source", RIGHT, ids=[f"{r[0]} {r[1]}" for r in RIGHT])
+def test_listed_right_answers_pass(shell, exercise_id, name, source):
+    verdict, _, _ = run(shell, exercise_id, source)
+    assert verdict.state is State.RIGHT, verdict.message
+    assert isinstance(verdict.scene, Scene)
+
+
+@pytest.mark.parametrize("exercise", EXERCISES.values(), ids=EXERCISES)
+def test_exercise_is_complete(exercise):
+    assert re.fullmatch(r"\d\d\.\d+", exercise.id) and exercise.stars in (1, 2, 3) and exercise.hints and exercise.why
+    assert {"the starter", "the constant", "the transposed", "the off-by-one"} <= set(exercise.wrong)
+    assert len(exercise.right) >= 2
+
+
+@pytest.mark.parametrize("exercise_id", EXERCISES)
+def test_built_notebooks_start_unsolved_and_end_solved(shell, exercise_id):
+    assert run(shell, exercise_id, solution_source(exercise_id))[0].state is State.RIGHT
+    starter = solution_source(exercise_id, ROOT / "exercises")
+    assert run(shell, exercise_id, starter)[0].state is State.NOT_ATTEMPTED
+
+
+# --- judging, against tables made without layoutviz
+
+
+@given(st.tuples(st.integers(1, 8), st.integers(1, 8)), st.tuples(st.integers(-20, 20), st.integers(-20, 20)))
+def test_padded_rows_are_judged_by_function_and_shape(shape, stride):
+    right = shape == (6, 5) and stride == (8, 1)
+    verdict = ch01.check_padded_rows((shape, stride))
+    assert verdict.ok is right
+    if not right and shape == (6, 5):
+        i, j = next((i, j) for j in range(5) for i in range(6) if stride[0] * i + stride[1] * j != 8 * i + j)
+        said = f"At coordinate ({i},{j}) your layout gives offset {stride[0] * i + stride[1] * j},"
+        assert verdict.message.startswith(said)
+        assert marked_place(verdict.scene) == (i, j)
+
+
+@given(st.lists(st.integers(-5, 30), min_size=12, max_size=12))
+def test_offsets_by_hand_are_judged_number_by_number(numbers):
+    wanted = [4 * i + j for j in range(4) for i in range(3)]
+    verdict = ch01.check_offsets_by_hand(numbers)
+    assert verdict.ok is (numbers == wanted)
+    if numbers != wanted:
+        bad = next(i for i in range(12) if numbers[i] != wanted[i])
+        assert f"Index {bad} is coordinate ({bad % 3},{bad // 3}). Your number for it, {numbers[bad]}," in verdict.message
+        assert marked_place(verdict.scene) == (bad % 3, bad // 3)
+
+
+@given(st.integers(0, 11), st.integers(100, 999))
+def test_a_wrong_verdict_does_not_give_the_offset_away(bad, number):
+    numbers = [4 * i + j for j in range(4) for i in range(3)]
+    wanted, numbers[bad] = numbers[bad], number
+    verdict = ch01.check_offsets_by_hand(numbers)
+    told = verdict.message.removeprefix(f"Index {bad} is coordinate ({bad % 3},{bad // 3}).")
+    assert str(wanted) not in re.findall(r"\d+", told)
+    panel = verdict.scene.all_panels()[0]
+    cell = next(iter(panel.marks))
+    assert panel.labels[cell] == str(number) and panel.keys["offset"][cell] == number
+    assert f"you wrote {number}" in panel.tips[cell]
+
+
+def marked_place(scene):
+    panel = scene.all_panels()[0]
+    (cell,) = [cell for cell, mark in panel.marks.items() if mark == "wrong"]
+    return panel.row[cell], panel.col[cell]
+
+
+@pytest.mark.parametrize("value", [None, 8, 1.5, "", "(6,5", {}, [], (1, 2, 3), lambda: 0, ((6, 5), (8,)), ((6, 0), (8, 1)), ((6, 5), (8, True)),
+                                   "(6,5):(8,1)" * 99, ((6, 5), (10**40, 1)), np.array([True]), np.zeros((2, 2, 2))])  # fmt: skip
+def test_what_is_no_layout_is_refused_in_words(value):
+    with pytest.raises(BadAnswer, match="`layout` is"):
+        as_layout("layout", value)
+
+
+@pytest.mark.parametrize("value", [None, 8, "0" * 12, {}, set(range(12)), [True] * 12, [1.0] * 12, ["1"] * 12, [[1] * 12], [[0]] * 12,
+                                   [None] * 12, range(13), np.zeros((3, 4)), np.zeros((2, 2, 3), int), [[0, 1, 2, 3], 4, 5], Layout(12),
+                                   [[[0], [1], [2], [3]]] * 3, ["x" * 10**6] * 12])  # fmt: skip
+def test_what_is_no_table_is_refused_in_words(value):
+    with pytest.raises(BadAnswer, match="`offsets` (is|has)") as refused:
+        as_table("offsets", value, 3, 4)
+    assert len(str(refused.value)) < 200
+
+
+def test_answers_too_large_to_draw_are_still_judged(shell):
+    assert run(shell, "01.1", "offsets = [10**30] * 12")[0].state is State.WRONG
+    assert run(shell, "01.2", "layout = '(600000000,5):(8,1)'")[0].state is State.WRONG
+    assert run(shell, "01.2", "layout = '(2,2,2,2,2,2,2,2,2):(1,2,3,4,5,6,7,8,9)'")[0].state is State.WRONG
+
+
+# --- states
+
+
+@pytest.mark.parametrize("source, line", [
+    ("x = ...", 1), ("\nx = [1, 2, ...]", 2), ("f(..., 2)", 1), ("def f(x):\n    ...", 2), ("x = (", None), ("x = '...'  # ...", None),
+    ("y = x[..., 0]", None), ("def f(x: tuple[int, ...]) -> tuple[int, ...]:\n    return x", None), ("x: tuple[int, ...] = (1,)", None),
+    ("x = 1\0", None),
+])  # fmt: skip
+def test_placeholders_are_found_by_syntax(source, line):
+    assert placeholder_line(source) == line
+
+
+def test_a_stale_answer_never_counts(shell):
+    assert run(shell, "01.2", "layout = '(6,5):(8,1)'")[0].ok
+    verdict, _, _ = run(shell, "01.2", "other = 1")
+    assert verdict.state is State.NOT_ATTEMPTED and "`layout`" in verdict.message
+    assert run(shell, "01.2", "hole = [getattr(__builtins__, 'Ellipsis', Ellipsis)]\nlayout = (1, hole)")[0].state is State.NOT_ATTEMPTED
+
+
+def test_an_error_is_the_cells_own(shell):
+    verdict, text, _ = run(shell, "01.2", "\nlayout = 1 / 0")
+    assert verdict.state is State.RAISED and verdict.message == "ZeroDivisionError: division by zero"
+    assert len(re.findall("Traceback", text)) == 1 and "line 3" in text
+    verdict, _, _ = run(shell, "01.2", "layout = (")
+    assert verdict.state is State.RAISED and "SyntaxError" in verdict.message
+
+
+def test_await_is_refused_in_words(shell):
+    verdict, _, _ = run(shell, "01.2", "import asyncio\nawait asyncio.sleep(0)")
+    assert verdict.state is State.RAISED and "await" in verdict.message
+
+
+def test_ipython_syntax_works_in_a_cell(shell):
+    assert run(shell, "01.2", "%pwd\nlayout = '(6,5):(8,1)'")[0].ok
+
+
+def test_a_broken_checker_is_our_fault(shell, monkeypatch, progress_file):
+    def broken(layout):
+        raise KeyError("planted")
+
+    monkeypatch.setitem(ch01.EXERCISES, "01.2", magic_exercise_with(broken))
+    verdict, text, _ = run(shell, "01.2", "layout = '(6,5):(8,1)'")
+    assert verdict.state is State.FAULT and not verdict.ok and "our fault" in verdict.message
+    assert "planted" in text and "in broken" in text
+    assert not progress_file.exists()
+
+
+def magic_exercise_with(check):
+    from dataclasses import replace
+
+    return replace(find("01.2"), check=check)
+
+
+def test_an_unknown_id_names_the_nearest(shell):
+    for line in ("01.22", "1.2", "", "nonsense", "01.2 01.1"):
+        with pytest.raises(UsageError, match=r"01\.\d"):
+            magic.exercise_cell(shell, line, "layout = 1\n")
+    assert not verdicts
+
+
+# --- what is shown
+
+
+def test_states_differ_by_icon_and_word_and_are_readable():
+    assert len({icon for icon, _ in show.BADGES.values()}) == len({s.value for s in State}) == len(State) == len(show.BADGES)
+    for _, fill in show.BADGES.values():
+        channels = [int(fill[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+        luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+        assert 1.05 / (luminance + 0.05) >= 4.5
+
+
+def test_words_are_shown_as_words_not_as_markup(shell):
+    verdict, _, shown = run(shell, "01.2", "raise ValueError('<script>alert(1)</script>')")
+    assert "<script>" in verdict.message and "<script>" not in shown and "&lt;script&gt;" in shown
+
+
+def test_hints_come_one_at_a_time_and_then_the_solution(shell, progress_file, monkeypatch):
+    exercise = find("01.2")
+    monkeypatch.setattr(show, "solution_source", lambda _: "layout = '<solved>'")
+    run(shell, "01.2", "layout = 3")
+    panel = show.HintPanel(exercise, solved=False)
+    for number, hint in enumerate(exercise.hints, 1):
+        assert panel.button.description == f"Hint {number} of {len(exercise.hints)}"
+        assert f"Hint {number}." not in panel.text.value
+        panel.button.click()
+        assert f"Hint {number}." in panel.text.value and show._words(hint) in panel.text.value
+    entry = saved(progress_file)["01.2"]
+    assert entry["hints"] == len(exercise.hints) and entry["solution_seen"] is False
+    assert panel.button.description == "Show the solution"
+    panel.button.click()
+    assert "&lt;solved&gt;" in panel.text.value and "Another right answer" in panel.text.value
+    assert saved(progress_file)["01.2"]["solution_seen"] is True
+    again = show.HintPanel(exercise, solved=False)
+    assert "Hint 3." in again.text.value and again.button.description == "Show the solution"
+
+
+def test_after_solving_the_solution_is_open_and_does_not_count_as_seen(shell, progress_file):
+    run(shell, "01.2", find("01.2").also)
+    panel = show.HintPanel(find("01.2"), solved=True)
+    assert panel.button.description == "Show the solution"
+    panel.button.click()
+    assert saved(progress_file)["01.2"]["solution_seen"] is False
+
+
+def test_a_button_that_fails_says_so(monkeypatch):
+    panel = show.HintPanel(find("01.2"), solved=False)
+    monkeypatch.setattr(progress, "record_hints", lambda *_: 1 / 0)
+    panel.button.click()
+    assert "our fault" in panel.text.value and "ZeroDivisionError" in panel.text.value
+
+
+def test_a_missing_solution_is_said(tmp_path):
+    with pytest.raises(LookupError, match="make build"):
+        solution_source("01.2", tmp_path)
+    (tmp_path / "01_x.ipynb").write_text("{")
+    with pytest.raises(LookupError, match="make build"):
+        solution_source("01.2", tmp_path)
+
+
+def test_the_solution_is_found_by_its_whole_id(tmp_path):
+    cells = [{"cell_type": "code", "source": ["%%exercise 01.21\n", "x = 21"]}, {"cell_type": "code", "source": "%%exercise 01.2\nx = 2\n"}]
+    (tmp_path / "01_x.ipynb").write_text(json.dumps({"cells": cells}))
+    assert solution_source("01.2", tmp_path) == "x = 2"
+
+
+# --- progress
+
+
+def saved(path):
+    return json.loads(path.read_text())["exercises"]
+
+
+def test_progress_counts_and_a_solved_exercise_stays_solved(shell, progress_file):
+    run(shell, "01.2", "layout = (..., ...)")
+    assert not progress_file.exists()
+    for source, state in [("layout = 3", "wrong"), ("1 / 0", "raised"), ("layout = '((2,3),5):((8,16),1)'", "right_not_form")]:
+        run(shell, "01.2", source)
+        assert saved(progress_file)["01.2"]["state"] == state and saved(progress_file)["01.2"]["first_right"] is None
+    run(shell, "01.2", "layout = '(6,5):(8,1)'")
+    first = saved(progress_file)["01.2"]["first_right"]
+    assert first
+    run(shell, "01.2", "layout = 3")
+    assert saved(progress_file)["01.2"] == {"state": "right", "tries": 5, "first_right": first, "hints": 0, "solution_seen": False}
+    lines = repr(progress.progress()).splitlines()
+    assert [line.split()[0] for line in lines] == list(EXERCISES)
+    assert "Not attempted" in lines[0] and lines[1].endswith("Right") and "tries   5" in lines[1]
+
+
+ENTRY = {"state": "wrong", "tries": 1, "first_right": None, "hints": 0, "solution_seen": False}
+BROKEN = [b"", b'{"version": 1, "exer', b"\xff\xfe\x00", b"[]", b"null", b'{"version": 1}', b'{"version": "1", "exercises": {}}', b"[" * 100_000,
+          *(json.dumps({"version": 1, "exercises": {"01.2": ENTRY | change}}).encode()
+            for change in ({"tries": "3"}, {"tries": True}, {"state": "odd"}, {"hints": None}))]  # fmt: skip
+
+
+@pytest.mark.parametrize("content", BROKEN, ids=range(len(BROKEN)))
+def test_a_corrupt_file_is_kept_aside_and_said(shell, progress_file, content):
+    progress_file.parent.mkdir()
+    for _ in range(2):  # the second in the same second must not overwrite the first
+        progress_file.write_bytes(content)
+        verdict, text, shown = run(shell, "01.2", "layout = '(6,5):(8,1)'")
+        assert verdict.ok and "could not be read" in text and "could not be read" in shown
+        assert saved(progress_file)["01.2"]["state"] == "right"
+    kept = list(progress_file.parent.glob("progress.corrupt-*.json"))
+    assert [path.read_bytes() for path in kept] == [content] * 2
+
+
+def test_progress_of_other_exercises_is_kept(shell, progress_file):
+    progress_file.parent.mkdir()
+    progress_file.write_text(json.dumps({"version": 1, "note": "kept", "exercises": {"77.1": ENTRY | {"more": 1}}}))
+    run(shell, "01.2", "layout = 3")
+    assert saved(progress_file)["77.1"] == ENTRY | {"more": 1} and json.loads(progress_file.read_text())["note"] == "kept"
+    assert "77.1" not in repr(progress.progress())
+
+
+def test_a_newer_file_is_left_alone(shell, progress_file):
+    progress_file.parent.mkdir()
+    progress_file.write_text('{"version": 2, "exercises": []}')
+    verdict, text, _ = run(shell, "01.2", "layout = '(6,5):(8,1)'")
+    assert verdict.ok and "newer version" in text and progress_file.read_text() == '{"version": 2, "exercises": []}'
+    assert "newer version" in repr(progress.progress())
+
+
+def test_a_place_that_cannot_be_written_is_one_line(shell, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("in the way")
+    (tmp_path / "folder").mkdir()
+    for place in (tmp_path / "file" / "progress.json", tmp_path / "folder"):
+        monkeypatch.setenv("LAYOUTVIZ_PROGRESS", str(place))
+        verdict, text, _ = run(shell, "01.2", "layout = '(6,5):(8,1)'")
+        assert verdict.ok and "could not be saved" in text and "Traceback" not in text
+
+
+def test_a_write_cut_short_leaves_the_old_file(shell, progress_file, monkeypatch):
+    run(shell, "01.2", "layout = 3")
+    before = progress_file.read_bytes()
+    monkeypatch.setattr(progress.json, "dump", lambda data, file, **_: (file.write("half"), (_ for _ in ()).throw(OSError("disk full"))))
+    _, text, _ = run(shell, "01.2", "layout = 3")
+    assert "disk full" in text and progress_file.read_bytes() == before
+    assert sorted(p.name for p in progress_file.parent.iterdir()) == [".progress.json.lock", "progress.json"]
+
+
+def test_a_lock_that_is_held_is_said(shell, progress_file, monkeypatch):
+    monkeypatch.setattr(progress, "LOCK_SECONDS", 0.05)
+    progress_file.parent.mkdir()
+    with progress._locked(progress_file):
+        verdict, text, _ = run(shell, "01.2", "layout = '(6,5):(8,1)'")
+    assert verdict.ok and "another notebook" in text
+    assert run(shell, "01.2", "layout = '(6,5):(8,1)'")[0].ok and saved(progress_file)["01.2"]["tries"] == 1
+
+
+WRITER = """
+from exercises.engine import progress, exercise, verdict
+e = exercise.find("01.2")
+for _ in range(25):
+    assert progress.record_try(e, verdict.Verdict(verdict.State.WRONG, "")) == ""
+"""
+
+
+def test_four_notebooks_at_once_lose_no_try(progress_file):
+    env = os.environ | {"PYTHONPATH": str(ROOT)}
+    writers = [subprocess.Popen([sys.executable, "-c", WRITER], env=env) for _ in range(4)]
+    assert [w.wait(timeout=120) for w in writers] == [0] * 4
+    assert saved(progress_file)["01.2"]["tries"] == 100
+    assert sorted(p.name for p in progress_file.parent.iterdir()) == [".progress.json.lock", "progress.json"]
+
+
+# --- the package
+
+
+def test_without_ipython_the_package_is_light():
+    code = "import exercises, sys; assert exercises.verdicts == {}; print(sorted({'IPython', 'numpy', 'torch', 'cutlass'} & set(sys.modules)))"
+    out = subprocess.run([sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True)
+    assert out.stdout.strip() == "[]", out.stderr
+
+
+def test_docstring_examples_run():
+    import doctest
+
+    from exercises.engine import exercise, judge, verdict
+
+    for module in (exercise, judge, verdict):
+        result = doctest.testmod(module)
+        assert result.attempted and not result.failed
+
+
+def test_verdict_ok_is_for_right_only():
+    assert [state for state in State if Verdict(state, "").ok] == [State.RIGHT]
