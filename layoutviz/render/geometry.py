@@ -1,5 +1,6 @@
 """Where things go, in pixels: shared by the renderers that draw on a plane."""
 
+import textwrap
 from dataclasses import dataclass
 
 from layoutviz.scene import Panel, Scene
@@ -8,6 +9,7 @@ FONTS = (13, 12, 11, 10, 9, 8)  # label sizes tried in turn; below 8 px labels g
 GLYPH = 0.61  # width of a monospaced glyph, in font sizes
 COMFORTABLE = 900  # a row of panels shrinks its font until it is this wide
 WIDEST = 1800  # a row of panels with labels is at most this wide; beyond it labels go
+CAPTION_GLYPH, CAPTION_WIDE = 6.4, 520.0  # a caption is wrapped at the panels' width, or at 520 px if they are narrower
 PAD, GAP, TITLE, HEAD, CAPTION = 12, 28, 24, 18, 22
 
 
@@ -81,12 +83,7 @@ def _place(scene: Scene, w: float, h: float, font: int) -> Geometry:
             x = max(left + panel.cols * w, x + len(panel.title) * 8) + GAP
             bottom = max(bottom, top + panel.rows * h)
         width, y = max(width, x - GAP), bottom + GAP
-    width = max(width, 200.0)
-    lines = _wrap(scene.caption, int(width / 6.3))
+    width = max(width, 200.0, min(len(scene.caption) * CAPTION_GLYPH, CAPTION_WIDE))
+    lines = tuple(textwrap.wrap(scene.caption, int(width / CAPTION_GLYPH)))
     return Geometry(w, h, font, tuple(places), width + PAD, y - GAP + PAD + len(lines) * CAPTION * 0.8, lines)
 
-
-def _wrap(text: str, width: int) -> tuple[str, ...]:
-    import textwrap
-
-    return tuple(textwrap.wrap(text, max(width, 30)))

@@ -105,16 +105,17 @@ def _marks(place: Place, g: Geometry) -> list[str]:
 
 
 def _borders(place: Place, g: Geometry) -> list[str]:
-    """The panel's frame, and its tiles' borders, heavier with the level."""
-    boxes = [(1, 0, 0, place.panel.rows, place.panel.cols)]
-    boxes += [(b.level + 0.8, b.row, b.col, b.rows, b.cols) for b in place.panel.borders]
-    rects = "".join(
+    """The panel's frame, and its tiles' borders, heavier with the level. Dark in every theme, since the cells are light."""
+    panel = place.panel
+    boxes = [(b.level + 0.8, b.row, b.col, b.rows, b.cols) for b in panel.borders]
+    if not _ragged(panel):
+        boxes.append((1, 0, 0, panel.rows, panel.cols))
+    rects = [
         f'<rect x="{place.x + c * g.cell_w:g}" y="{place.y + r * g.cell_h:g}" width="{cols * g.cell_w:g}" height="{rows * g.cell_h:g}" '
         f'stroke-width="{width:g}"/>'
         for width, r, c, rows, cols in boxes
-        if (rows, cols) != (place.panel.rows, place.panel.cols) or not _ragged(place.panel)
-    )
-    return [f'<g class="borders" pointer-events="none" fill="none" stroke="{LINE}">{rects}</g>']
+    ]
+    return ['<g pointer-events="none" fill="none" stroke="', LINE, '">', *rects, "</g>"]
 
 
 def _ragged(panel: Panel) -> bool:

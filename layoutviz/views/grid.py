@@ -49,9 +49,9 @@ def describe(layout: Layout) -> str:
     """Size, cosize, and what the offsets do: each once, some shared (with the first two coordinates that do), some unused.
 
     >>> describe(Layout("(4,4):(1,3)"))
-    'size 16, cosize 13. Aliasing: (3,0) and (0,1) share offset 3.'
+    'Size 16, cosize 13. Aliasing: (3,0) and (0,1) share offset 3.'
     """
-    facts = f"size {layout.size:,}, cosize {layout.cosize:,}."
+    facts = f"Size {layout.size:,}, cosize {layout.cosize:,}."
     try:
         alias = find_alias(layout)
     except LayoutError:

@@ -14,7 +14,7 @@ SLOTS = 1024  # slots in one picture
 WIDTH = 16  # slots in one row of it
 
 
-def memory_strip(layout: Layout, label: str = "coordinate", *, title: str = "memory") -> Scene:
+def memory_strip(layout: Layout, label: str = "coordinate", *, title: str = "memory, by offset") -> Scene:
     """The slots from the smallest offset to the largest, labelled with the coordinate (or index, or offset) that lives there.
 
     A slot that nothing maps to is drawn as a hole; one with several owners names the first and how many more. Of a longer
@@ -29,7 +29,7 @@ def memory_strip(layout: Layout, label: str = "coordinate", *, title: str = "mem
     return Scene(((strip_panel(layout, label, title),),), caption=describe(layout) + note)
 
 
-def strip_panel(layout: Layout, label: str = "coordinate", title: str = "memory") -> Panel:
+def strip_panel(layout: Layout, label: str = "coordinate", title: str = "memory, by offset") -> Panel:
     """The memory strip of a layout as one panel, so that other views can put it under their grids."""
     low, high = layout.offset_range
     slots = min(high - low + 1, SLOTS)
@@ -46,9 +46,10 @@ def strip_panel(layout: Layout, label: str = "coordinate", title: str = "memory"
     rows = -(-slots // width)
     return Panel(
         rows, width, (np.arange(slots) // width).tolist(), (np.arange(slots) % width).tolist(), labels, tips,
-        keys={"offset": offset, "index": first}, title=title, row_axis="offset" if rows > 1 or low else "",
-        row_labels=[str(low + r * width) for r in range(rows)] if rows > 1 or low else [],
-        col_labels=[str(c) if rows > 1 or low else str(low + c) for c in range(width)], col_axis="offset" if rows == 1 else "+",
+        keys={"offset": offset, "index": first}, title=title,
+        # in several rows, the offset is the row's header plus the column's
+        row_labels=[str(low + r * width) for r in range(rows)] if rows > 1 else [],
+        col_labels=[f"+{c}" if rows > 1 else str(low + c) for c in range(width)],
         label_kind=label, marks=marks,
     )  # fmt: skip
 

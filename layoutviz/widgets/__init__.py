@@ -1,0 +1,1 @@
+"""Live pictures: the Board and the explorer made of it and ipywidgets sliders."""

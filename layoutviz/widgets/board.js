@@ -1,0 +1,124 @@
+// The Board's front end: shows the SVG that Python made, lights up cells that are linked, reports what is picked.
+//
+// Python owns the state (svg, picked, multiple). All a cell says is in the SVG: data-k is the value that links it, <title>
+// its tip. Boards of one output find each other in the page, through two events: lv-hover and lv-pick.
+
+const SVG_NS = "http://www.w3.org/2000/svg";
+const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
+function render({ model, el }) {
+  const frame = document.createElement("div");
+  frame.className = "lv-frame";
+  frame.tabIndex = 0;
+  frame.setAttribute("role", "group");
+  frame.setAttribute("aria-label", "Layout board. Arrow keys move from cell to cell, Enter picks one.");
+  const say = document.createElement("div");
+  say.className = "lv-say";
+  say.setAttribute("aria-live", "polite");
+  el.classList.add("lv-board");
+  el.append(frame, say);
+
+  let cells = []; // the <rect>s in the order of the scene
+  let hovered = null; // link value under the pointer or the cursor, on any board of this output
+  let cursor = -1; // where the arrow keys are
+
+  // A board and the boards that it answers: those of one output, or of the page where there are no outputs.
+  const peers = () => (el.closest(".jp-OutputArea, .cell-output, .output") ?? document.body).querySelectorAll(".lv-board");
+  const tell = (name, detail) => peers().forEach((peer) => peer.dispatchEvent(new CustomEvent(name, { detail })));
+  const key = (cell) => Number(cell.dataset.k);
+  const tip = (cell) => cell.querySelector("title").textContent;
+
+  function paint() {
+    frame.innerHTML = model.get("svg");
+    cells = [...frame.querySelectorAll("rect[data-k]")];
+    if (cursor >= cells.length) cursor = -1;
+    // the frame grows with its picture but never shrinks, so that what stands below does not jump
+    const height = Math.max(frame.offsetHeight, parseFloat(frame.style.minHeight) || 0);
+    if (height) frame.style.minHeight = `${height}px`;
+    light();
+  }
+
+  function outline(cell, kind) {
+    const box = document.createElementNS(SVG_NS, "rect");
+    for (const name of ["x", "y", "width", "height"]) box.setAttribute(name, cell.getAttribute(name));
+    box.setAttribute("class", kind);
+    return box;
+  }
+
+  function light() {
+    const picked = new Set(model.get("picked"));
+    const boxes = [];
+    cells.forEach((cell, n) => {
+      if (picked.has(key(cell))) boxes.push(outline(cell, "lv-picked"));
+      if (key(cell) === hovered) boxes.push(outline(cell, "lv-lit"));
+      if (n === cursor && document.activeElement === frame) boxes.push(outline(cell, "lv-cursor"));
+    });
+    frame.querySelector(".lights")?.replaceChildren(...boxes);
+    const shown = hovered ?? model.get("picked").at(-1);
+    const told = cells.filter((cell) => key(cell) === shown).map(tip);
+    say.textContent = told.slice(0, 3).join("   |   ") + (told.length > 3 ? `   and ${told.length - 3} more` : "");
+  }
+
+  function pick(value) {
+    const before = model.get("picked");
+    const without = before.filter((other) => other !== value);
+    const added = model.get("multiple") ? [...before, value] : [value];
+    tell("lv-pick", without.length < before.length ? without : added);
+  }
+
+  function move([dx, dy]) {
+    const at = (cell) => [Number(cell.getAttribute("x")), Number(cell.getAttribute("y"))];
+    if (cursor < 0) cursor = 0;
+    else {
+      const [x, y] = at(cells[cursor]);
+      // sideways stays in its row; up and down take the nearest row, then the nearest cell in it
+      const ahead = cells
+        .map((cell, n) => ({ n, x: at(cell)[0] - x, y: at(cell)[1] - y }))
+        .filter((c) => (dx ? c.y === 0 && c.x * dx > 0 : c.y * dy > 0))
+        .sort((a, b) => Math.abs(a.y) - Math.abs(b.y) || Math.abs(a.x) - Math.abs(b.x));
+      if (ahead.length) cursor = ahead[0].n;
+    }
+    if (!cells[cursor]) return;
+    cells[cursor].scrollIntoView({ block: "nearest", inline: "nearest" });
+    tell("lv-hover", key(cells[cursor]));
+  }
+
+  frame.addEventListener("pointerover", (event) => {
+    const cell = event.target.closest("rect[data-k]");
+    tell("lv-hover", cell ? key(cell) : null);
+  });
+  frame.addEventListener("pointerleave", () => tell("lv-hover", null));
+  frame.addEventListener("click", (event) => {
+    const cell = event.target.closest("rect[data-k]");
+    if (cell) pick(key(cell));
+  });
+  frame.addEventListener("keydown", (event) => {
+    if (STEPS[event.key]) move(STEPS[event.key]);
+    else if ((event.key === "Enter" || event.key === " ") && !event.shiftKey && !event.ctrlKey && cells[cursor]) pick(key(cells[cursor]));
+    else if (event.key === "Escape") tell("lv-hover", null);
+    else return;
+    event.preventDefault();
+    event.stopPropagation(); // or the notebook takes the arrows for itself
+  });
+  frame.addEventListener("focus", light);
+  frame.addEventListener("blur", light);
+  el.addEventListener("lv-hover", (event) => {
+    if (hovered === event.detail) return;
+    hovered = event.detail;
+    light();
+  });
+  el.addEventListener("lv-pick", (event) => {
+    model.set("picked", event.detail);
+    model.save_changes();
+  });
+
+  model.on("change:svg", paint);
+  model.on("change:picked", light);
+  paint();
+  return () => {
+    model.off("change:svg", paint);
+    model.off("change:picked", light);
+  };
+}
+
+export default { render };
