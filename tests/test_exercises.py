@@ -134,16 +134,25 @@ def marked_place(scene):
     return panel.row[cell], panel.col[cell]
 
 
-@pytest.mark.parametrize("value", [None, 8, 1.5, "", "(6,5", {}, [], (1, 2, 3), lambda: 0, ((6, 5), (8,)), ((6, 0), (8, 1)), ((6, 5), (8, True)),
-                                   "(6,5):(8,1)" * 99, ((6, 5), (10**40, 1)), np.array([True]), np.zeros((2, 2, 2))])  # fmt: skip
+NO_LAYOUTS = [
+    None, 8, 1.5, "", "(6,5", {}, [], (1, 2, 3), lambda: 0, ((6, 5), (8,)), ((6, 0), (8, 1)), ((6, 5), (8, True)),
+    "(6,5):(8,1)" * 99, ((6, 5), (10**40, 1)), np.array([True]), np.zeros((2, 2, 2)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", NO_LAYOUTS, ids=range(len(NO_LAYOUTS)))
 def test_what_is_no_layout_is_refused_in_words(value):
     with pytest.raises(BadAnswer, match="`layout` is"):
         as_layout("layout", value)
 
 
-@pytest.mark.parametrize("value", [None, 8, "0" * 12, {}, set(range(12)), [True] * 12, [1.0] * 12, ["1"] * 12, [[1] * 12], [[0]] * 12,
-                                   [None] * 12, range(13), np.zeros((3, 4)), np.zeros((2, 2, 3), int), [[0, 1, 2, 3], 4, 5], Layout(12),
-                                   [[[0], [1], [2], [3]]] * 3, ["x" * 10**6] * 12])  # fmt: skip
+NO_TABLES = [
+    None, 8, "0" * 12, {}, set(range(12)), [True] * 12, [1.0] * 12, ["1"] * 12, [[1] * 12], [[0]] * 12, [None] * 12, range(13),
+    np.zeros((3, 4)), np.zeros((2, 2, 3), int), [[0, 1, 2, 3], 4, 5], Layout(12), [[[0], [1], [2], [3]]] * 3, ["x" * 10**6] * 12,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", NO_TABLES, ids=range(len(NO_TABLES)))
 def test_what_is_no_table_is_refused_in_words(value):
     with pytest.raises(BadAnswer, match="`offsets` (is|has)") as refused:
         as_table("offsets", value, 3, 4)
@@ -306,9 +315,11 @@ def test_progress_counts_and_a_solved_exercise_stays_solved(shell, progress_file
 
 
 ENTRY = {"state": "wrong", "tries": 1, "first_right": None, "hints": 0, "solution_seen": False}
-BROKEN = [b"", b'{"version": 1, "exer', b"\xff\xfe\x00", b"[]", b"null", b'{"version": 1}', b'{"version": "1", "exercises": {}}', b"[" * 100_000,
-          *(json.dumps({"version": 1, "exercises": {"01.2": ENTRY | change}}).encode()
-            for change in ({"tries": "3"}, {"tries": True}, {"state": "odd"}, {"hints": None}))]  # fmt: skip
+UNSOUND = [{"tries": "3"}, {"tries": True}, {"state": "odd"}, {"hints": None}]
+BROKEN = [
+    b"", b'{"version": 1, "exer', b"\xff\xfe\x00", b"[]", b"null", b'{"version": 1}', b'{"version": "1", "exercises": {}}', b"[" * 100_000,
+    *(json.dumps({"version": 1, "exercises": {"01.2": ENTRY | change}}).encode() for change in UNSOUND),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("content", BROKEN, ids=range(len(BROKEN)))
@@ -386,9 +397,9 @@ def test_four_notebooks_at_once_lose_no_try(progress_file):
 
 
 def test_without_ipython_the_package_is_light():
-    code = "import exercises, sys; assert exercises.verdicts == {}; print(sorted({'IPython', 'numpy', 'torch', 'cutlass'} & set(sys.modules)))"
+    code = "import exercises, sys; print(exercises.verdicts, {'IPython', 'numpy', 'torch', 'cutlass'} & set(sys.modules))"
     out = subprocess.run([sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True)
-    assert out.stdout.strip() == "[]", out.stderr
+    assert out.stdout.strip() == "{} set()", out.stderr
 
 
 def test_docstring_examples_run():

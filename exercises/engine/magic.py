@@ -20,10 +20,10 @@ NEEDS = {
 
 
 class CellFailed(Exception):
-    """Makes the outer cell fail after its body's own traceback has been shown, without showing a second one."""
+    """Makes the outer cell fail after its body's own traceback has been shown; one line, not a second traceback."""
 
     def _render_traceback_(self):
-        return []
+        return [str(self)]
 
 
 def register(shell) -> None:
@@ -70,7 +70,7 @@ def needs_cell(shell, line: str, cell: str) -> None:
             return
     error = run_body(shell, f"# %%needs {line}\n{cell}")
     if error is not None:
-        raise CellFailed(f"{one_line(error)} (shown above)")
+        raise CellFailed(f"This cell failed, as shown above: {one_line(error)}")
 
 
 def run_body(shell, body: str) -> BaseException | None:
