@@ -10,7 +10,7 @@ from operator import index as as_int
 import numpy as np
 
 from layoutviz.errors import LayoutError
-from layoutviz.notation import IntTuple, format_tuple, parse
+from layoutviz.notation import DEEPEST, IntTuple, format_tuple, parse
 
 OFFSET_LIMIT = 2**62  # offsets are handed to numpy as int64
 TABLE_LIMIT = 2**26  # elements: a table of half a gigabyte
@@ -243,12 +243,14 @@ def _depth(value: IntTuple) -> int:
     return 1 + max(map(_depth, value)) if isinstance(value, tuple) else 0
 
 
-def _int_tuple(value, what: str) -> IntTuple:
+def _int_tuple(value, what: str, depth: int = 0) -> IntTuple:
     """`value` as plain ints in tuples, or a LayoutError naming the entry that is neither."""
     if isinstance(value, (tuple, list)):
+        if depth == DEEPEST:
+            raise LayoutError(f"the {what} is nested more than {DEEPEST} deep")
         if not value:
             raise LayoutError(f"an empty tuple in the {what}: every mode needs at least one number")
-        return tuple(_int_tuple(entry, what) for entry in value)
+        return tuple(_int_tuple(entry, what, depth + 1) for entry in value)
     if value is Ellipsis:
         raise LayoutError(f"the {what} still has a ... in it; put a number in its place")
     if not isinstance(value, (bool, np.bool_)):

@@ -14,7 +14,9 @@ from layoutviz.errors import LayoutError
 
 IntTuple = int | tuple  # an int, or a tuple of IntTuples: CuTe's nested integers
 
-_TOKEN = re.compile(r"\s*(-?\d+|[(),:])")
+DEEPEST = 50  # levels of nesting; no layout of use comes near
+
+_TOKEN = re.compile(r"\s*(-?[0-9]+|[(),:])")
 
 
 def format_tuple(value) -> str:
@@ -44,7 +46,7 @@ class _Reader:
     """Recursive descent over the tokens of one notation string."""
 
     def __init__(self, text: str):
-        self.text, self.pos = text, 0
+        self.text, self.pos, self.depth = text, 0, 0
 
     def peek(self) -> str | None:
         match = _TOKEN.match(self.text, self.pos)
@@ -70,6 +72,9 @@ class _Reader:
         return int(self.take())
 
     def entries(self) -> tuple:
+        self.depth += 1
+        if self.depth > DEEPEST:
+            self.fail(f"nested more than {DEEPEST} deep")
         self.take()
         entries = [self.int_tuple()]
         while self.peek() == ",":
@@ -78,6 +83,7 @@ class _Reader:
         if self.peek() != ")":
             self.fail('expected "," or ")"')
         self.take()
+        self.depth -= 1
         return tuple(entries)
 
     def fail(self, why: str):

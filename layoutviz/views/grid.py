@@ -42,7 +42,7 @@ def grid(
     slices = [c for c, _ in zip(product(*(range(m.size) for m in reversed(rest))), range(PANELS), strict=False)]
     panels = tuple(_panel(layout, at[::-1], label, labels, marks or {}, title) for at in slices)
     text = caption if caption is not None else describe(layout)
-    return Scene((panels,), caption=" ".join(filter(None, (text, _window_note(layout)))), color=color)
+    return Scene((panels,), caption=" ".join(filter(None, (text, window_note(layout)))), color=color)
 
 
 def describe(layout: Layout) -> str:
@@ -134,7 +134,7 @@ def _borders(row_mode: Layout, col_mode: Layout, rows: int, cols: int) -> tuple[
     return tuple(borders)
 
 
-def _window_note(layout: Layout) -> str:
+def window_note(layout: Layout) -> str:
     """Says what is left out of the picture, or nothing."""
     sizes = [mode.size for mode in layout.modes()]
     names = ("columns",) if len(sizes) == 1 else ("rows", "columns")

@@ -23,10 +23,14 @@ def memory_strip(layout: Layout, label: str = "coordinate", *, title: str = "mem
     >>> memory_strip(Layout("(2,2):(1,3)")).panels[0][0].labels
     ['0,0', '1,0', '', '0,1', '1,1']
     """
-    low, high = layout.offset_range
-    slots = min(high - low + 1, SLOTS)
-    note = f" Drawn: slots {low} to {low + slots - 1} of {layout.cosize:,}." if slots < layout.cosize else ""
-    return Scene(((strip_panel(layout, label, title),),), caption=describe(layout) + note)
+    caption = " ".join(filter(None, (describe(layout), strip_note(layout))))
+    return Scene(((strip_panel(layout, label, title),),), caption=caption)
+
+
+def strip_note(layout: Layout) -> str:
+    """Says which slots are drawn where that is not all, else nothing."""
+    low = layout.offset_range[0]
+    return f"Drawn: slots {low} to {low + SLOTS - 1} of {layout.cosize:,}." if layout.cosize > SLOTS else ""
 
 
 def strip_panel(layout: Layout, label: str = "coordinate", title: str = "memory, by offset") -> Panel:

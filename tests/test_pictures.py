@@ -1,0 +1,217 @@
+"""Pictures: the numbers in them are the layout's, in every backend; contrast; windows; nothing left open."""
+
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+
+import matplotlib
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from layoutviz import Layout, LayoutError, to_figure, to_svg, to_text
+from layoutviz.api import VIEWS, scene_of
+from layoutviz.color import BLANK, INKS, categories, contrast, ramp
+from layoutviz.scene import Panel, Scene
+from layoutviz.views.grid import grid
+from layoutviz.views.memory_strip import memory_strip
+from layoutviz.views.transpose import transpose
+
+SVG = "{http://www.w3.org/2000/svg}"
+MATRICES = st.tuples(st.integers(1, 9), st.integers(1, 9), st.integers(-5, 30), st.integers(-5, 30)).map(
+    lambda t: Layout((t[0], t[1]), (t[2], t[3]))
+)
+
+
+def read_back(svg_text):
+    """(cells, labels): each rect's link value and tip, and each label, at its place on the page, read from the SVG alone."""
+    root = ET.fromstring(svg_text)
+    cells = {}
+    for rect in root.iter(f"{SVG}rect"):
+        if "data-k" in rect.attrib:
+            x, y, w, h = (float(rect.get(a)) for a in ("x", "y", "width", "height"))
+            cells[round(x + w / 2, 2), round(y + h / 2, 2)] = (int(rect.get("data-k")), rect.find(f"{SVG}title").text)
+    labels = {}
+    for group in root.iter(f"{SVG}g"):
+        if group.get("class") == "labels":
+            for text in group:
+                labels[float(text.get("x")), float(text.get("y")) - float(group.get("font-size")) * 0.35] = text.text
+    return cells, {(round(x, 2), round(y, 2)): label for (x, y), label in labels.items()}
+
+
+@given(MATRICES)
+def test_each_cell_of_the_svg_shows_its_offset_at_its_row_and_column(layout):
+    cells, labels = read_back(to_svg(layout))
+    xs, ys = (sorted({place[axis] for place in cells}) for axis in (0, 1))
+    rows, cols = layout.shape
+    assert (len(ys), len(xs)) == (rows, cols)
+    for i in range(rows):
+        for j in range(cols):
+            key, tip = cells[xs[j], ys[i]]
+            assert key == layout(i, j)
+            assert tip == f"index {i + j * rows} · coordinate ({i},{j}) · offset {layout(i, j)}"
+            near = [label for (x, y), label in labels.items() if abs(x - xs[j]) < 0.1 and abs(y - ys[i]) < 0.1]
+            assert near == [str(layout(i, j))]
+
+
+@given(MATRICES, st.sampled_from(["offset", "index", "coordinate"]))
+def test_text_and_scene_agree_with_the_table(layout, label):
+    rows, cols = layout.shape
+    panel = grid(layout, label).panels[0][0]
+    for cell, (r, c) in enumerate(zip(panel.row, panel.col, strict=True)):
+        wanted = {"offset": layout(r, c), "index": r + c * rows, "coordinate": f"({r},{c})"}[label]
+        assert panel.labels[cell] == str(wanted)
+        assert (panel.keys["offset"][cell], panel.keys["index"][cell]) == (layout(r, c), r + c * rows)
+    if label == "offset":
+        lines = to_text(layout).splitlines()[2 : 2 + rows]
+        assert [[int(re.sub("=", "", n)) for n in line.split()[1:]] for line in lines] == [
+            [layout(i, j) for j in range(cols)] for i in range(rows)
+        ]
+
+
+@pytest.mark.parametrize("text", ["7:3", "(5):(2)", "(2,(2,3)):(3,(1,12))", "((2,2),4):((1,4),2)", "(2,3,2):(1,2,6)", "(2,3,(2,2)):(1,2,(6,20))"])
+def test_other_ranks_show_every_element_once(text):
+    layout = Layout(text)
+    panels = grid(layout).all_panels()
+    shown = {int(i): int(o) for p in panels for i, o in zip(p.keys["index"], p.keys["offset"], strict=True)}
+    assert shown == dict(enumerate(layout.offsets().tolist()))
+
+
+def test_nested_modes_have_tile_borders():
+    borders = grid(Layout("((2,2),(2,4)):((1,4),(2,8))")).panels[0][0].borders
+    assert {(b.rows, b.cols) for b in borders} == {(2, 2)}
+    assert len(borders) == 2 * 4
+
+
+@given(MATRICES)
+def test_the_strip_names_who_lives_in_each_slot(layout):
+    panel = memory_strip(layout, "index").panels[0][0]
+    low, high = layout.offset_range
+    assert panel.keys["offset"].tolist() == list(range(low, high + 1))
+    table = layout.offsets().tolist()
+    for slot, offset in enumerate(range(low, high + 1)):
+        owners = [i for i, o in enumerate(table) if o == offset]
+        text = panel.labels[slot]
+        if not owners:
+            assert text == "" and panel.marks[slot] == "hole"
+        elif len(owners) == 1:
+            assert text == str(owners[0]) and slot not in panel.marks
+        else:
+            assert text == f"{owners[0]} +{len(owners) - 1}" and panel.marks[slot] == "alias"
+
+
+def test_a_transpose_links_each_cell_with_its_twin_and_its_slot():
+    a, b, strip = transpose(Layout("(3,5):(7,1)")).all_panels()
+    at = [{(r, c): int(o) for r, c, o in zip(p.row, p.col, p.keys["offset"], strict=True)} for p in (a, b)]
+    assert all(at[1][c, r] == offset for (r, c), offset in at[0].items())
+    assert set(at[0].values()) <= set(strip.keys["offset"].tolist())
+    with pytest.raises(LayoutError, match="a transpose swaps two"):
+        transpose(Layout("(2,2,2):(1,2,4)"))
+
+
+def test_aliasing_is_marked_and_named():
+    scene = grid(Layout("(4,4):(1,3)"))
+    panel = scene.panels[0][0]
+    offsets = panel.keys["offset"].tolist()
+    assert set(panel.marks) == {cell for cell, o in enumerate(offsets) if offsets.count(o) > 1}
+    assert "Aliasing: (3,0) and (0,1) share offset 3." in scene.caption
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_more_cells_than_a_screen_can_show_are_drawn_as_a_window_that_says_so(view):
+    scene = scene_of(Layout((8192, 8192), (8192, 1)), view)
+    assert sum(len(panel.labels) for panel in scene.all_panels()) <= 3 * 128 * 128
+    text = to_svg(scene)
+    assert len(text) < 8_000_000
+    if view in ("grid", "transpose"):
+        assert "Drawn: rows 0 to 127 of 8,192, columns 0 to 127 of 8,192." in scene.caption
+    if view in ("memory_strip", "transpose"):
+        assert "Drawn: slots 0 to 1023 of 67,108,864." in scene.caption
+
+
+def test_the_window_of_a_strip_finds_owners_wherever_they_are():
+    panel = memory_strip(Layout((4, 2**30), (-1, 4)), "index").panels[0][0]
+    assert panel.keys["offset"][0] == -3
+    assert panel.labels[:8] == ["3", "2", "1", "0", "7", "6", "5", "4"]
+    with pytest.raises(LayoutError, match="too many elements"):
+        memory_strip(Layout(2**40, 0))
+
+
+@pytest.mark.parametrize("ink", INKS.values())
+def test_every_label_has_contrast_on_every_fill(ink):
+    fills = {ramp(0, 63)(n) for n in range(64)} | {categories(n) for n in range(8)} | {BLANK}
+    assert min(contrast(ink, fill) for fill in fills) >= 4.5
+
+
+def test_the_ramp_darkens_steadily():
+    from layoutviz.color import luminance
+
+    levels = [luminance(ramp(0, 63)(n)) for n in range(64)]
+    assert all(a >= b for a, b in zip(levels, levels[1:], strict=False)) and levels[0] > levels[-1]
+    assert ramp(5, 5)(5) == ramp(0, 9)(0)
+
+
+def test_colour_is_one_function_of_a_key():
+    scene = grid(Layout("(2,2):(2,1)"), color=lambda offset: "#ffffff" if offset % 2 else "#eeeeee")
+    assert scene.fills() == [["#eeeeee", "#ffffff", "#eeeeee", "#ffffff"]]
+    assert len(set(grid(Layout("(4,4):(4,1)")).fills()[0])) == 16
+
+
+def test_figures_are_made_without_pyplot_and_hold_every_label():
+    figure = to_figure("(5,7):(7,1)")
+    assert "matplotlib.pyplot" not in sys.modules or not matplotlib.pyplot.get_fignums()
+    labels = sum(len(c.get_offsets()) for c in figure.axes[0].collections if len(c.get_offsets()) and c.get_sizes().size)
+    assert labels == sum(len(str(n)) for n in range(35))
+    other = matplotlib.figure.Figure()
+    axes = other.add_subplot()
+    assert to_figure("(5,7):(7,1)", ax=axes) is other
+
+
+@settings(max_examples=20, deadline=None)
+@given(MATRICES)
+def test_figures_have_the_svgs_fills(layout):
+    figure = to_figure(layout)
+    faces = next(c for c in figure.axes[0].collections if type(c).__name__ == "PolyCollection").get_facecolors()
+    assert [matplotlib.colors.to_hex(f) for f in faces] == scene_of(layout).fills()[0]
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: to_svg("(4,4):(4,1)", "swirl"), 'no view "swirl"'),
+        (lambda: to_svg("(4,4):(4,1)", label="colour"), 'not "colour"'),
+        (lambda: grid(Layout(4), labels=["a"]), "1 labels for 4:1"),
+        (lambda: to_svg(None), "None in the shape"),
+    ],
+)
+def test_bad_requests_are_refused_in_words(call, says):
+    with pytest.raises(LayoutError) as error:
+        call()
+    assert says in str(error.value)
+
+
+def test_labels_are_escaped():
+    text = to_svg(grid(Layout("(1,2):(2,1)"), labels=["<b>&", '"'], title="a < b"))
+    assert "&lt;b&gt;&amp;" in text
+    ET.fromstring(text)
+
+
+def test_a_panel_with_columns_of_different_lengths_is_refused():
+    with pytest.raises(ValueError, match="one entry a cell"):
+        Panel(1, 2, [0, 0], [0, 1], ["a"], ["", ""], {"offset": np.arange(2)})
+
+
+def test_importing_layoutviz_imports_neither_matplotlib_nor_widgets_nor_torch_nor_the_dsl():
+    code = "import sys, layoutviz; print([m for m in ('matplotlib','ipywidgets','anywidget','torch','cutlass') if m in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+
+
+def test_a_scene_without_panels_of_several_shapes_keeps_one_colouring():
+    scene = transpose(Layout("(3,4):(4,1)"))
+    fill = {}
+    for panel, fills in zip(scene.all_panels(), scene.fills(), strict=True):
+        for offset, colour in zip(panel.keys["offset"].tolist(), fills, strict=True):
+            assert fill.setdefault(offset, colour) == colour
+    assert isinstance(scene, Scene)
