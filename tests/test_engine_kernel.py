@@ -97,6 +97,19 @@ def test_words_stay_without_widgets_and_buttons_are_widgets(progress_file, tmp_p
     assert "hints" in cell.outputs[-1].data["text/plain"]
 
 
+def test_an_interrupted_cell_is_not_judged(progress_file, tmp_path):
+    loop = "%%exercise 01.2\nlayout = '(6,5):(8,1)'\nimport _thread, time\n_thread.interrupt_main()\ntime.sleep(60)"
+    notebook = new_notebook(SETUP, "%%exercise 01.2\nlayout = '(6,5):(8,1)'", loop)
+    with pytest.raises(CellExecutionError, match="Stopped"):
+        execute(notebook, tmp_path)
+    assert "Right" not in text(notebook.cells[2]) and '"tries": 1' in progress_file.read_text()
+
+
+def test_leaving_by_exit_does_not_end_the_kernel(progress_file, tmp_path):
+    cells = run(SETUP, "%%exercise 01.2\nimport sys\nsys.exit(3)", STATES, cwd=tmp_path)
+    assert "('RAISED', False)" in text(cells[2])
+
+
 def test_a_restart_forgets_the_verdicts_and_keeps_the_progress(progress_file, tmp_path):
     run(SETUP, "%%exercise 01.1\noffsets = Layout('(3,4):(4,1)').offsets()", cwd=tmp_path)
     cells = run(SETUP, STATES, "exercises.progress()", cwd=tmp_path)

@@ -26,6 +26,13 @@ class CellFailed(Exception):
         return [str(self)]
 
 
+class Stopped(KeyboardInterrupt):
+    """The reader interrupted the cell: it is not judged, and cells waiting behind it do not run."""
+
+    def _render_traceback_(self):
+        return ["Stopped; nothing was judged."]
+
+
 def register(shell) -> None:
     """Give the shell both magics."""
 
@@ -47,6 +54,7 @@ def exercise_cell(shell, line: str, cell: str) -> Verdict:
         exercise = find(line.strip())
     except LookupError as unknown:
         raise UsageError(unknown.args[0]) from None
+    verdicts.pop(exercise.id, None)  # an interrupted run leaves none
     body, fault = f"# %%exercise {line}\n{cell}", ""
     try:
         source = _as_python(shell, body)
@@ -77,7 +85,7 @@ def run_body(shell, body: str) -> BaseException | None:
     """Run a magic's body by IPython's own run_cell, so that jit functions in it keep their source.
 
     `body` has a comment in place of the magic's line, so that line numbers are those of the cell. A traceback is shown once;
-    the exception is returned.
+    the exception is returned. Raises Stopped where the reader interrupts.
     """
     if shell.should_run_async(body, transformed_cell=_as_python(shell, body)):
         refused = UsageError("await outside a function does not work in this cell; put it in a cell of its own")
@@ -90,7 +98,10 @@ def run_body(shell, body: str) -> BaseException | None:
         result = shell.run_cell(body, store_history=False)
     finally:
         shell.execution_count = counter
-    return result.error_before_exec or result.error_in_exec
+    error = result.error_before_exec or result.error_in_exec
+    if isinstance(error, KeyboardInterrupt):
+        raise Stopped
+    return error
 
 
 def _as_python(shell, body: str) -> str:

@@ -119,5 +119,5 @@ def _display_panel(panel: HintPanel, exercise: Exercise) -> None:
 def _words(text: str) -> str:
     """Text as HTML: `code` in backquotes as code, and what follows the first line (a pointer under notation) as it stands."""
     first, _, rest = text.partition("\n")
-    pointer = f"<pre>{html.escape(rest)}</pre>" if rest else ""
+    pointer = f"<pre style='background:none'>{html.escape(rest)}</pre>" if rest else ""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(first)) + pointer
