@@ -4,6 +4,7 @@ Runs on a bare Python. The text stays readable to Python 3.6, so that an old one
 .venv/course-setup.json says what the folder holds. It is written as unfinished before anything is installed and as
 finished after, so an interrupted set-up is seen and begun anew, and a .venv that somebody else made is never touched.
 """
+import collections
 import hashlib
 import json
 import os
@@ -140,18 +141,17 @@ def install(extras):
     # pip would compile bytecode one file at a time; compileall afterwards uses every core, and every later start is faster for it.
     command = [PYTHON, "-m", "pip", "install", "--no-input", "--no-compile", "--progress-bar", "off", "--disable-pip-version-check",
                "--editable", ".[{}]".format(",".join(extras))]
-    progress, errors = Progress(), []
+    progress, last = Progress(), collections.deque(maxlen=15)
     with open(LOG, "w") as log:
         pip = subprocess.Popen(command, cwd=ROOT, env=dict(os.environ, PIP_USER="0"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                universal_newlines=True, errors="replace")
         for line in pip.stdout:
             log.write(line)
             progress.read(line)
-            if line.startswith("ERROR"):
-                errors.append(line.rstrip())
+            last.append(line.rstrip())
     if pip.wait():
-        stop("pip could not install the packages. It said:\n{}\nAll it said is in {}. Run the same command again to go on.".format(
-            "\n".join(errors[-8:]) or "(nothing)", LOG))
+        stop("pip could not install the packages. The last it said:\n\n{}\n\nAll of it is in {}. When that is mended, run the same command again.".format(
+            "\n".join(last), LOG))
     progress.say("  compiling")
     subprocess.call([PYTHON, "-m", "compileall", "-q", "-j", "0", os.path.join(VENV, "lib")],
                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

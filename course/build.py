@@ -91,10 +91,10 @@ def _notebook(parts: list[tuple[str, str, dict]], name: str) -> NotebookNode:
     return notebook
 
 
-def edits(made: NotebookNode, found: NotebookNode, name: str) -> str:
+def edits(made: NotebookNode, found: dict, name: str) -> str:
     """What somebody changed in a built notebook, as a unified diff from the fresh build to the file."""
-    def text(notebook: NotebookNode) -> list[str]:
-        return "\n\n".join(f"# %% [{cell.cell_type}]\n{cell.source}" for cell in notebook.cells).splitlines()
+    def text(notebook: dict) -> list[str]:
+        return "\n\n".join(f"# %% [{cell['cell_type']}]\n{''.join(cell['source'])}" for cell in notebook["cells"]).splitlines()
     return "\n".join(difflib.unified_diff(text(made), text(found), f"{name}, built", f"{name}, edited by hand", lineterm=""))
 
 

@@ -7,7 +7,6 @@ import getpass
 import os
 import secrets
 import shutil
-import signal
 import socket
 import sys
 import webbrowser
@@ -61,7 +60,7 @@ def _renew_one(source: Path, copy: Path) -> list[str]:
     if is_as_built(theirs):
         _copy(source, copy)
         return []
-    if theirs.metadata.get("course", {}).get("cells") == digest(ours):
+    if theirs["metadata"].get("course", {}).get("cells") == digest(ours):
         return []  # the learner's work on the version that the course still has
     return [f"{where} has your work and is left as it is. The course has a newer one; to take it and keep yours beside it: "
             f"make reset NN={copy.name[:2]}"]
@@ -189,11 +188,13 @@ def main(arguments: list[str]) -> int | str:
         return f"The notebooks cannot be copied into {MY}: {wrong.strerror or wrong} ({wrong.filename})."
     os.environ.setdefault("LAYOUTVIZ_PROGRESS", str(MY / "progress.json"))
     start = START if (MY / START).exists() else ""
-    serve(MY, port, start)
+    try:
+        serve(MY, port, start)
+    except KeyboardInterrupt:  # Ctrl-C while JupyterLab was still starting
+        pass
     print("Stopped. Your work is in my/.")
     return 0
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, lambda *_: sys.exit(130))  # until JupyterLab handles it: no traceback
     sys.exit(main(sys.argv[1:]))
