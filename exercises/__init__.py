@@ -1,18 +1,18 @@
 """Exercises that check themselves: `import exercises` gives a notebook the magics `%%exercise ID` and `%%needs dsl`.
 
-`exercises.verdicts`: id -> the last Verdict of this kernel. `exercises.progress()`: what is done, as a table.
+`ask_cells`, `ask_choice`: the questions inside a lesson. `verdicts`: id -> the last Verdict of this kernel. `progress()`: what is
+done, as a table. Outside IPython the import only gives these names.
 """
 
-import sys
+from IPython import get_ipython
 
+from exercises.engine.ask import ask_cells, ask_choice
 from exercises.engine.progress import progress
 from exercises.engine.verdict import verdicts
 
-__all__ = ["progress", "verdicts"]
+__all__ = ["ask_cells", "ask_choice", "progress", "verdicts"]
 
-# where IPython is not even loaded, no shell can be running; importing it only to ask would be slow
-_shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
-if _shell is not None:
+if (_shell := get_ipython()) is not None:
     from exercises.engine.magic import register
 
     register(_shell)
