@@ -1,0 +1,62 @@
+"""Call a GEMM that takes tensors with pointers instead, so that any layout can be used. Imports the DSL: import it late.
+
+DLPack carries flat shapes only, so tensors of nested layouts are made inside the traced call, from a pointer and the layout.
+"""
+
+import cuda.bindings.driver as cuda
+import cutlass.cute as cute
+from cutlass import Float16
+from cutlass.cute.runtime import make_ptr, nullptr
+from cutlass.cute.typing import AddressSpace
+
+
+def _tensors(pointers, layouts):
+    return [cute.make_tensor(p, cute.make_layout(L.shape, stride=L.stride)) for p, L in zip(pointers, layouts, strict=True)]
+
+
+def with_pointers(gemm, layouts, stream=True):
+    """A jit function of three fp16 pointers (and a stream) that calls `gemm` on tensors with these three layouts."""
+    if stream:
+
+        @cute.jit
+        def call(a: cute.Pointer, b: cute.Pointer, c: cute.Pointer, stream: cuda.CUstream):
+            gemm(*_tensors((a, b, c), layouts), stream)
+
+    else:
+
+        @cute.jit
+        def call(a: cute.Pointer, b: cute.Pointer, c: cute.Pointer):
+            gemm(*_tensors((a, b, c), layouts))
+
+    return call
+
+
+def any_pointers():
+    """Three pointers that stand for device buffers while compiling."""
+    return [nullptr(Float16, AddressSpace.gmem, assumed_align=16) for _ in range(3)]
+
+
+def compile_for_host(gemm, operands):
+    """Compile host code and return run(a, b, c) on the flat numpy buffers of the three operands."""
+
+    def pointers(buffers):
+        return [make_ptr(Float16, x.ctypes.data + 2 * o.base, AddressSpace.generic) for x, o in zip(buffers, operands, strict=True)]
+
+    compiled = cute.compile(with_pointers(gemm, [o.layout for o in operands], stream=False), *pointers([o.blank() for o in operands]))
+    return lambda *buffers: compiled(*pointers(buffers))
+
+
+def compile_for_gpu(gemm, operands):
+    """Compile for the GPU that is here and return launch(a, b, c) on flat torch buffers, on torch's current stream."""
+    import torch
+
+    torch.zeros(1, device="cuda")  # the DSL finds the GPU only once there is a context
+    stream = cuda.CUstream(torch.cuda.current_stream().cuda_stream)
+    compiled = cute.compile(with_pointers(gemm, [o.layout for o in operands]), *any_pointers(), stream)
+
+    def launch(*buffers):
+        starts = [x.data_ptr() + 2 * o.base for x, o in zip(buffers, operands, strict=True)]
+        pointers = [make_ptr(Float16, start, AddressSpace.gmem, assumed_align=16) for start in starts]
+        compiled(*pointers, cuda.CUstream(torch.cuda.current_stream().cuda_stream))
+
+    return launch

@@ -1,0 +1,256 @@
+"""What a chapter calls: look at the machine, run a kernel through layouts, check it against cuBLAS, time it.
+
+Where there is no GPU the same calls compile, run the kernel's loops as host code, and say so. Importing this module needs
+neither the DSL nor torch.
+"""
+
+import argparse
+import json
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import uuid4
+
+import numpy as np
+
+from ladder import lowering
+from ladder.checks import BOUND, Check, against_cublas, checks
+from ladder.devices import Gpu, Host
+from ladder.errors import CheckFailed, LadderError
+from ladder.operands import make_operands, mode_sizes, operand_pairs, padded_output
+from ladder.preflight import Preflight, preflight
+from ladder.timing import Timing, timed
+
+__all__ = [
+    "BOUND", "Check", "CheckFailed", "Gpu", "Host", "LadderError", "Preflight", "Timing", "against_cublas", "checks",
+    "gemm_through_layouts", "measure_rung", "operand_pairs", "preflight", "timed",
+]  # fmt: skip
+
+RESULTS = Path(__file__).resolve().parent.parent / "results"
+LOOK = "one kernel ran all pairs; where neighbouring threads read neighbouring elements of A (m contiguous) it takes less time"
+
+
+def gemm_through_layouts(
+    gemm, pairs=operand_pairs, mnk=(200, 136, 72), *, time_mnk=(2048, 1536, 1024), host=None, host_mnk=(12, 10, 7), chapter=None, look=LOOK
+) -> list[Check]:
+    """Run one GEMM through several pairs of layouts, and print four lines about it.
+
+    gemm: the @cute.jit function gemm(mA, mB, mC, stream), C = A B^T. pairs(M, N, K): a dict from a name to the layouts of
+    A (M,K) and B (N,K). mnk, time_mnk: checked at both sizes, timed at the second. host: the same loops as a jit function
+    host(mA, mB, mC) that runs on the CPU, ladder.naive's if not given; host_mnk: its size. chapter: "01", to show what was
+    recorded. look: the fourth line.
+
+    With a GPU: each pair is run, checked against cuBLAS and timed beside it; the checks are returned. Without one: compiled for
+    sm_90a, not run; `host` runs and is checked against numpy; an empty list is returned, as nothing was checked on a GPU.
+    Raises CheckFailed if a check fails, LadderError if the layouts do not fit.
+    """
+    for size in (mnk, time_mnk, host_mnk):
+        _make_pairs(pairs, size)  # the reader's layouts first, at every size: their faults are cheap to find here
+    machine = preflight()
+    if machine.can_run:
+        return _on_gpu(gemm, pairs, mnk, time_mnk, machine, look)
+    if machine.can_compile:
+        _without_gpu(gemm, pairs, mnk, host, host_mnk, machine)
+    else:
+        print(f"nothing was compiled and nothing was run: {lowering.NEEDS_DSL}")
+    _print_recorded(chapter)
+    return []
+
+
+def _on_gpu(gemm, pairs, mnk, time_mnk, machine: Preflight, look: str) -> list[Check]:
+    device = Gpu()
+    print(f"GPU    {machine.gpu}, driver {machine.driver}, torch {machine.torch}, DSL {machine.dsl}", flush=True)
+    done = [_check(gemm, name, A, B, device) for size in (mnk, time_mnk) for name, (A, B) in _make_pairs(pairs, size).items()]
+    _print_errors(done)
+    _demand(done)
+    times = _time_pairs(gemm, _make_pairs(pairs, time_mnk), device)
+    each = ", ".join(f"{name} {ours.ms:.3g} ms ({cublas.ms / ours.ms:.3f}x)" for name, (ours, cublas) in times.items())
+    print(f"time   {_by(time_mnk)}: {each}; in brackets, its speed as a part of cuBLAS's")
+    print(f"look   {look}")
+    return done
+
+
+def _print_errors(done: list[Check]) -> None:
+    each = [f"{c.name} {c.error:.1e} (cuBLAS {c.cublas_error:.1e})" for c in done]
+    exact = "all exact on small integers" if all(c.exact for c in done) else "NOT exact on small integers"
+    print(f"error  {', '.join(each)}; bound {done[0].bound:.0e}; {exact}", flush=True)
+
+
+def _check(gemm, name, A, B, device) -> Check:
+    from ladder import binding
+
+    operands = make_operands(A, B)
+    (M, K), (N, _) = mode_sizes(A), mode_sizes(B)
+    return against_cublas(f"{name} {_by((M, N, K))}", binding.compile_for_gpu(gemm, operands), A, B, device=device)
+
+
+def _demand(done: list[Check]) -> None:
+    """Raise CheckFailed for the first check that is not ok."""
+    for check in done:
+        if not check.ok:
+            raise CheckFailed(f"{check.name}: {check.note}")
+
+
+def _time_pairs(gemm, layouts, device: Gpu) -> dict[str, tuple[Timing, Timing]]:
+    """For each pair the kernel's time and cuBLAS's, all from one interleaved run."""
+    from ladder import binding
+
+    candidates, set_bytes = {}, []
+    for name, (A, B) in layouts.items():
+        operands = make_operands(A, B)
+        candidates[name], candidates[f"cublas {name}"] = _candidates(binding.compile_for_gpu(gemm, operands), operands, device)
+        set_bytes.append(2 * sum(o.table.size for o in operands))
+    times = timed(candidates, min(set_bytes))
+    return {name: (times[name], times[f"cublas {name}"]) for name in layouts}
+
+
+def _candidates(launch, operands, device: Gpu):
+    """make(i) for the kernel and for cuBLAS; both use the same i-th buffers of random normal data."""
+    sets, rng = [], np.random.default_rng()
+
+    def buffers(i):
+        while len(sets) <= i:
+            A, B, C = operands
+            a, b = (o.place(rng.standard_normal((o.rows, o.cols), dtype=np.float32).astype(np.float16)) for o in (A, B))
+            sets.append(tuple(device.put(flat) for flat in (a, b, C.blank())))
+        return sets[i]
+
+    def ours(i):
+        a, b, c = buffers(i)
+        return lambda: launch(a, b, c)
+
+    return ours, lambda i: device.cublas_call(*buffers(i), operands)
+
+
+def _without_gpu(gemm, pairs, mnk, host, host_mnk, machine: Preflight) -> None:
+    fix = machine.fixes.get("GPU") or machine.fixes.get("torch")
+    why = f"the {machine.gpu} is not used ({fix})" if machine.gpu else "no GPU here"
+    layouts = _make_pairs(pairs, mnk)
+    compiled = {name: lowering.compile_gemm_for(gemm, (A, B, padded_output(*mnk[:2])), "sm_90a") for name, (A, B) in layouts.items()}
+    print(f"{why}: compiled for sm_90a, NOT run, for {', '.join(compiled)} at {_by(mnk)}")
+    _print_instruction(compiled, layouts)
+    _run_on_host(pairs, host, host_mnk)
+
+
+def _print_instruction(compiled, layouts) -> None:
+    """Of the first two pairs whose A steps differently along k, a load whose address holds that step."""
+    seen = set()
+    for name, (A, _) in layouts.items():
+        stride = A.stride[1]
+        if not isinstance(stride, int) or stride in seen or len(seen) == 2:
+            continue
+        step = f"+{hex(2 * stride)}]"
+        load = next((i for i in compiled[name].instructions if i.startswith("LDG") and i.endswith(step)), None)
+        if load:
+            seen.add(stride)
+            print(f"SASS   {name}: {load:<42} the next k lies {hex(2 * stride)} bytes on: stride {stride}, 2 bytes an element")
+    if not seen:
+        name, one = next(iter(compiled.items()))
+        loads = [i for i in one.instructions if i.startswith("LDG")]
+        print(f"SASS   {name}: {len(loads)} loads from global memory, the first: {loads[0] if loads else 'none'}")
+
+
+def _run_on_host(pairs, host, mnk) -> None:
+    from ladder import binding
+
+    if host is None:
+        from ladder.naive import host_gemm as host
+    done = []
+    for name, (A, B) in _make_pairs(pairs, mnk).items():
+        run = binding.compile_for_host(host, make_operands(A, B))
+        done.append(against_cublas(f"{name} {_by(mnk)}", run, A, B, device=Host()))
+    _demand(done)
+    print(f"CPU    the same loops, run as host code at {_by(mnk)}: {', '.join(c.name.split()[0] for c in done)} equal numpy's products")
+
+
+def _print_recorded(chapter: str | None) -> None:
+    """What a GPU last said about this chapter, with its date and name."""
+    if chapter is None:
+        return
+    record = next((r for name, r in _read(RESULTS / "gpu.json", {}).items() if name.startswith(f"notebooks/{chapter}_")), None)
+    if record is None:
+        print("record none yet: nobody has run this chapter on a GPU (make gpu does)")
+        return
+    each = ", ".join(f"{c['name']} {'nan' if c['error'] is None else format(c['error'], '.1e')}" for c in record["checks"])
+    word = "passed" if record["ok"] else "FAILED"
+    print(f"record {word} on {record['gpu']}, {record['date'][:10]}, error against the fp32 product: {each}")
+
+
+def _read(path: Path, default):
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return default
+
+
+def _make_pairs(pairs, mnk) -> dict:
+    """pairs(M, N, K), checked: a dict from names to the layouts of A (M,K) and B (N,K)."""
+    M, N, K = mnk
+    if not callable(pairs):
+        raise LadderError("pairs must be a function of M, N, K that makes the layouts, since they are made at several sizes")
+    made = pairs(M, N, K)
+    if not isinstance(made, dict) or not made or not all(isinstance(p, tuple) and len(p) == 2 for p in made.values()):
+        raise LadderError(f"pairs(M, N, K) must return a dict from a name to (layout of A, layout of B); it returned {made!r}")
+    for name, (A, B) in made.items():
+        for what, layout, want in (("A", A, (M, K)), ("B", B, (N, K))):
+            _check_layout(f"{name}: {what}", layout, want, "(M,K)" if what == "A" else "(N,K)")
+    return made
+
+
+def _check_layout(name: str, layout, want, modes: str) -> None:
+    if not all(hasattr(layout, attribute) for attribute in ("shape", "stride", "offsets")):
+        raise LadderError(f"{name} is {layout!r}, which is no Layout")
+    sizes = mode_sizes(layout)
+    if sizes != want:
+        hint = "; CuTe keeps B as (N,K), not (K,N)" if modes == "(N,K)" and sizes == want[::-1] else ""
+        raise LadderError(f"{name} has layout {layout}, of size {_by(sizes)}; it must be {modes} = {_by(want)}{hint}")
+
+
+def _by(sizes) -> str:
+    return "x".join(map(str, sizes))
+
+
+def measure_rung(rung: str, gemm, mnk, pair: str = "TN", *, check_mnk=(200, 136, 72)) -> list[dict]:
+    """Check a rung on the GPU, then time it against cuBLAS; return their rows of results/ladder.json.
+
+    Raises LadderError without a GPU, CheckFailed if the kernel is wrong.
+    """
+    machine = preflight()
+    if not machine.can_run:
+        raise LadderError(f"a rung is measured on a GPU: {machine.verdict}")
+    device, layouts = Gpu(), {pair: operand_pairs(*mnk)[pair]}
+    _demand([_check(gemm, pair, *operand_pairs(*size)[pair], device) for size in (check_mnk, mnk)])
+    ours, cublas = _time_pairs(gemm, layouts, device)[pair]
+    now, run = datetime.now(UTC).isoformat(timespec="seconds"), uuid4().hex[:12]  # rows of one run can be compared
+    return [_row(name, t, cublas, mnk, machine, now, run) for name, t in ((rung, ours), ("cublas", cublas))]
+
+
+def _row(rung: str, time: Timing, cublas: Timing, mnk, machine: Preflight, now: str, run: str) -> dict:
+    M, N, K = mnk
+    return {
+        "rung": rung, "m": M, "n": N, "k": K, "dtype": "float16", "ms": round(time.ms, 6), "spread": round(time.spread, 4),
+        "tflops": round(2 * M * N * K / time.ms / 1e9, 3), "gb_s": None, "cublas_ratio": round(cublas.ms / time.ms, 5),
+        "clock_mhz": time.clock_mhz, "watts": time.watts, "celsius": time.celsius, "rounds": time.rounds, "run": run,
+        "gpu": machine.gpu, "driver": machine.driver, "date": now,
+    }  # fmt: skip
+
+
+def main(gemm, host) -> None:
+    """The command line of a rung: `--mnk 300,200,100` runs it through the four operand pairs at that size."""
+    parser = argparse.ArgumentParser(description="Check and time this GEMM on the GPU; without one, compile it and run it as host code.")
+    parser.add_argument("--mnk", type=_sizes, default=(300, 200, 100), metavar="M,N,K")
+    mnk = parser.parse_args().mnk
+    try:
+        gemm_through_layouts(gemm, mnk=mnk, time_mnk=mnk, host=host)
+    except LadderError as error:
+        sys.exit(f"{type(error).__name__}: {error}")
+
+
+def _sizes(text: str) -> tuple[int, int, int]:
+    try:
+        M, N, K = (int(part) for part in text.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not three whole numbers M,N,K") from None
+    if min(M, N, K) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r}: M, N and K must be 1 or more")
+    return M, N, K

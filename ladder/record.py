@@ -1,0 +1,217 @@
+"""`make gpu`: run every notebook and rung on this GPU and write down what it said, in results/.
+
+    python -m ladder.record [--all] [--only 01]
+
+A record is stale when the notebook's code, or the ladder or layoutviz sources that it imports, changed since. Only what is stale
+(or failed) is run, each notebook in a process of its own, and the record is written after each: a run that was cut short goes on
+where it stopped. Exit status: 0 all ok, 1 something failed, 2 no GPU (and nothing changed).
+"""
+
+import argparse
+import ast
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+import nbformat
+
+from ladder.preflight import Preflight, preflight
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("ladder", "layoutviz")
+GPU_CALLS = re.compile(r"\b(gemm_through_layouts|against_cublas)\(")
+RUNGS = {"naive": (4096, 4096, 4096)}  # rung, a module of ladder with <rung>_gemm -> the size it is timed at
+CELL_SECONDS = 600
+VERDICTS = """\
+import json as _json, sys as _sys
+print(_json.dumps({id: bool(verdict.ok) for id, verdict in getattr(_sys.modules.get("exercises"), "verdicts", {}).items()}))"""
+
+
+def main(arguments=None, root: Path = ROOT) -> int:
+    """Run what is stale and return the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m ladder.record", description=__doc__.splitlines()[0])
+    parser.add_argument("--all", action="store_true", help="run everything, stale or not")
+    parser.add_argument("--only", metavar="NN", help="run only the notebooks of this chapter, as in --only 01, and no rungs")
+    options = parser.parse_args(arguments)
+    machine = preflight()
+    if not machine.can_run:
+        fixes = "".join(f"\n  {name}: {fix}" for name, fix in machine.fixes.items())
+        why = f"the {machine.gpu} cannot be used" if machine.gpu else "there is no GPU here"
+        print(f"nothing was run and nothing was changed: {why}.{fixes}", file=sys.stderr)
+        return 2
+    records = read_json(root / "results/gpu.json", {})
+    found = [n for n in find_notebooks(root) if not options.only or Path(n).name.startswith(options.only)]
+    if not found:
+        print(f"no notebook{f' of chapter {options.only}' if options.only else ''} in notebooks/ or solutions/", file=sys.stderr)
+        return 1
+    due = [n for n in found if options.all or stale(records.get(n), root / n, root) or not records[n]["ok"]]
+    print(f"{len(due)} of {len(found)} notebooks to run on {machine.gpu}", flush=True)
+    ok = all([_record_notebook(name, root, machine, f"[{i}/{len(due)}]") for i, name in enumerate(due, 1)])
+    if not options.only:
+        ok &= _record_rungs(root, machine, again=options.all or bool(due))
+    return 0 if ok else 1
+
+
+def find_notebooks(root: Path = ROOT) -> list[str]:
+    """Lessons and solutions, as paths from root: ["notebooks/00_start_here.ipynb", ...]."""
+    return [f"{folder}/{path.name}" for folder in ("notebooks", "solutions") for path in sorted((root / folder).glob("*.ipynb"))]
+
+
+def stale(record: dict | None, notebook: Path, root: Path = ROOT) -> bool:
+    """Whether a record of results/gpu.json is missing, or older than the notebook's code or the sources it imports."""
+    return record is None or record.get("code") != code_hash(notebook, root)
+
+
+def code_hash(notebook: Path, root: Path = ROOT) -> str:
+    """sha256 of the notebook's code cells and of each file of ladder and layoutviz that they import, directly or not."""
+    cells = _code_cells(nbformat.read(notebook, as_version=4))
+    digest = hashlib.sha256("\0".join(cells).encode())
+    for path in imported_files(cells, root):
+        digest.update(f"\0{path.relative_to(root).as_posix()}\0".encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def imported_files(sources: list[str], root: Path = ROOT) -> list[Path]:
+    """The files of ladder and layoutviz that these sources import, and those that they import, sorted."""
+    waiting, found = {path for source in sources for path in _module_files(source, root)}, set()
+    while waiting:
+        path = waiting.pop()
+        if path not in found:
+            found.add(path)
+            waiting |= _module_files(path.read_text(encoding="utf-8"), root)
+    return sorted(found)
+
+
+def _module_files(source: str, root: Path) -> set[Path]:
+    """Files of the two packages that a source (or a cell, less its magics) names in an import, at any depth."""
+    try:
+        tree = ast.parse(re.sub(r"^[%!].*", "", source, flags=re.M))
+    except SyntaxError:  # a cell that shows a mistake; nothing of it runs
+        return set()
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    parents = {name.rsplit(".", depth)[0] for name in names for depth in range(name.count(".") + 1)}
+    stems = [root / name.replace(".", "/") for name in parents if name.split(".")[0] in PACKAGES]
+    return {path for stem in stems for path in (stem.with_suffix(".py"), stem / "__init__.py") if path.is_file()}
+
+
+def _code_cells(notebook) -> list[str]:
+    return [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def _record_notebook(name: str, root: Path, machine: Preflight, progress: str) -> bool:
+    """Run one notebook and write its record; a line before and after says how it goes."""
+    print(f"{progress} {name} ...", flush=True)
+    code, began = code_hash(root / name, root), time.monotonic()  # before the run: an edit while it runs makes the record stale
+    checks, faults = run_notebook(root / name)
+    record = {
+        "code": code,
+        "ok": not faults,
+        "gpu": machine.gpu,
+        "driver": machine.driver,
+        "torch": machine.torch,
+        "dsl": machine.dsl,
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "seconds": round(time.monotonic() - began, 1),
+        "checks": [{key: check[key] for key in ("name", "error", "bound")} for check in checks],
+    }
+    records = read_json(root / "results/gpu.json", {}) | {name: record}
+    there = set(find_notebooks(root))
+    write_json(root / "results/gpu.json", {n: records[n] for n in sorted(records) if n in there})
+    said = "; ".join(faults) or f"ok, {len(checks)} checks on the GPU"
+    print(f"{progress} {name}: {said} ({record['seconds']} s)", flush=True)
+    return not faults
+
+
+def run_notebook(path: Path) -> tuple[list[dict], list[str]]:
+    """Execute a notebook in a kernel of its own and return (its checks on the GPU, what went wrong).
+
+    Wrong is: a cell that raised, a check that failed, no check on a GPU where the notebook calls for one, an exercise of a
+    solution that is not right. The notebook's file is not changed.
+    """
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+
+    notebook = nbformat.read(path, as_version=4)
+    wants_check = bool(GPU_CALLS.search("\n".join(_code_cells(notebook))))
+    exercises = re.findall(r"^%%exercise\s+(\S+)", "\n".join(_code_cells(notebook)), re.M) if path.parent.name == "solutions" else []
+    notebook.cells.append(nbformat.v4.new_code_cell(VERDICTS))
+    faults = []
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "checks.jsonl"
+        path_list = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+        progress = str(Path(folder) / "progress.json")
+        env = os.environ | {"PYTHONPATH": path_list, "LADDER_CHECKS": str(log), "LAYOUTVIZ_PROGRESS": progress}
+        client = NotebookClient(notebook, timeout=CELL_SECONDS, kernel_name="python3", resources={"metadata": {"path": str(path.parent)}})
+        try:
+            client.execute(env=env)
+        except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
+            faults.append(_last_line(str(error)))
+        checks = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+    verdicts = {} if faults else json.loads(notebook.cells[-1].outputs[0].text)
+    on_gpu = [check for check in checks if check["on_gpu"]]
+    faults += [f"check {c['name']} failed: {c['note']}" for c in checks if not c["ok"] and not faults]
+    if wants_check and not on_gpu:
+        faults.append("no check ran on the GPU")
+    faults += [f"exercise {id} is not right" for id in exercises if not verdicts.get(id) and not faults]
+    return on_gpu, faults
+
+
+def _last_line(text: str) -> str:
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", text).strip()
+    return plain.splitlines()[-1] if plain else "a cell failed without a word"
+
+
+def _record_rungs(root: Path, machine: Preflight, again: bool) -> bool:
+    """Measure each rung in a process of its own; write its rows and cuBLAS's to results/ladder.json."""
+    path, ok = root / "results/ladder.json", True
+    for rung, mnk in RUNGS.items():
+        rows, size = read_json(path, []), dict(zip("mnk", mnk, strict=True))
+        here = [row for row in rows if row["gpu"] == machine.gpu and {k: row[k] for k in "mnk"} == size]
+        if not again and any(row["rung"] == rung for row in here):
+            continue
+        print(f"rung {rung} at {'x'.join(map(str, mnk))} ...", flush=True)
+        rows_of = f"harness.measure_rung({rung!r}, {rung}.{rung}_gemm, {mnk})"
+        code = f"import json; from ladder import harness, {rung}; print(json.dumps({rows_of}))"
+        done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, timeout=CELL_SECONDS)
+        if done.returncode:
+            print(f"rung {rung}: {_last_line(done.stderr)}", flush=True)
+            ok = False
+            continue
+        new = json.loads(done.stdout.splitlines()[-1])
+        write_json(path, [row for row in rows if not (row in here and row["rung"] in {r["rung"] for r in new})] + new)
+        print(f"rung {rung}: " + ", ".join(f"{row['rung']} {row['tflops']} TFLOP/s" for row in new), flush=True)
+    return ok
+
+
+def read_json(path: Path, default):
+    """The file's content; default if there is none. A file that is not JSON is an error in words, never overwritten."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return default
+    except ValueError as error:
+        raise SystemExit(f"{path} is not JSON ({error}); mend it or move it away") from None
+
+
+def write_json(path: Path, content) -> None:
+    """Write all or nothing."""
+    path.parent.mkdir(exist_ok=True)
+    new = path.with_suffix(".new")
+    new.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    os.replace(new, path)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

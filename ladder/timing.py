@@ -1,0 +1,156 @@
+"""Time kernels against each other on the GPU, so that the ratio means something.
+
+All candidates run in one loop, round by round, on inputs that rotate past twice the L2 cache; each candidate's rotation is one
+CUDA graph, so that the host's launches are not what is measured. Medians, with their spread and the GPU's clock and power.
+"""
+
+import math
+import subprocess
+import threading
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from ladder.errors import LadderError
+
+MOST_SETS = 512
+
+
+@dataclass(frozen=True)
+class Timing:
+    """ms: median of one call. spread: from the 10th to the 90th percentile, as a part of the median. rounds: samples taken.
+
+    clock_mhz, watts, celsius: medians over the whole run, of all candidates together; None where nvidia-smi gave none.
+    """
+
+    name: str
+    ms: float
+    spread: float
+    rounds: int
+    clock_mhz: float | None
+    watts: float | None
+    celsius: float | None
+
+
+def timed(candidates: dict, set_bytes: int, *, rounds: int = 11, settle: float = 1.0) -> dict[str, Timing]:
+    """Time candidates against each other.
+
+    candidates: name -> make(i), which returns call(), one launch on the i-th set of inputs, compiled already. The calls must not
+    wait for the GPU: they are captured into a graph. set_bytes: what one call reads and writes. settle: seconds of warm-up.
+    Raises LadderError without a GPU, or where inputs are too small to rotate past the L2.
+    """
+    import torch
+
+    if not torch.cuda.is_available():
+        raise LadderError("timing needs a GPU that torch sees")
+    sets = _sets(set_bytes, getattr(torch.cuda.get_device_properties(0), "L2_cache_size", 64 << 20))
+    calls = {name: [make(i) for i in range(sets)] for name, make in candidates.items()}  # kept: a graph does not hold its buffers
+    graphs = {name: _graph(torch, each) for name, each in calls.items()}
+    with _Sampler(str(torch.cuda.get_device_properties(0).uuid)) as sampler:
+        once = _settle(torch, graphs, settle)
+        repeats = {name: max(1, math.ceil(2.0 / ms)) for name, ms in once.items()}  # samples of 2 ms or more
+        sampler.start()
+        samples = {name: [] for name in graphs}
+        for _ in range(rounds):
+            for name, ms in _round(torch, graphs, repeats).items():
+                samples[name].append(ms / (repeats[name] * sets))
+        state = sampler.medians()
+    return {name: _timing(name, np.array(ms), state) for name, ms in samples.items()}
+
+
+def _sets(set_bytes: int, l2_bytes: int) -> int:
+    """How many sets of inputs it takes to exceed twice the L2.
+
+    >>> _sets(10 << 20, 60 << 20)
+    13
+    """
+    sets = max(2, 2 * l2_bytes // set_bytes + 1)
+    if sets > MOST_SETS:
+        raise LadderError(f"inputs of {set_bytes} bytes are too small to time: it takes {sets} sets of them to pass the L2 cache twice")
+    return sets
+
+
+def _graph(torch, calls):
+    """All calls as one CUDA graph. They run once before: the first launch of a kernel loads it, which a graph cannot hold."""
+    for call in calls:
+        call()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        for call in calls:
+            call()
+    return graph
+
+
+def _settle(torch, graphs, seconds: float) -> dict[str, float]:
+    """Run all candidates until the clock has settled; return the milliseconds of one replay of each."""
+    end, once = time.monotonic() + seconds, None
+    while once is None or time.monotonic() < end:
+        once = _round(torch, graphs, dict.fromkeys(graphs, 1))
+    return once
+
+
+def _round(torch, graphs, repeats) -> dict[str, float]:
+    """Replay each graph `repeats` times, one candidate after the other; return the milliseconds that each took in all."""
+    events = {}
+    for name, graph in graphs.items():
+        start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        start.record()
+        for _ in range(repeats[name]):
+            graph.replay()
+        stop.record()
+        events[name] = start, stop
+    torch.cuda.synchronize()
+    return {name: start.elapsed_time(stop) for name, (start, stop) in events.items()}
+
+
+def _timing(name: str, ms: np.ndarray, state) -> Timing:
+    low, high = np.percentile(ms, (10, 90))
+    median = float(np.median(ms))
+    return Timing(name, median, float(high - low) / median, len(ms), *state)
+
+
+class _Sampler:
+    """SM clock, power and temperature, asked of nvidia-smi over and over by a thread while the block runs."""
+
+    def __init__(self, uuid: str):
+        gpu = uuid if uuid.startswith("GPU-") else f"GPU-{uuid}"
+        query = "--query-gpu=clocks.sm,power.draw,temperature.gpu"
+        self.command = ["nvidia-smi", "-i", gpu, query, "--format=csv,noheader,nounits"]
+        self.rows, self.done = [], threading.Event()
+        self.thread = threading.Thread(target=self._sample, daemon=True)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.done.set()
+        self.thread.join()
+
+    def start(self):
+        """Forget what was read so far."""
+        self.rows.clear()
+
+    def medians(self) -> tuple[float | None, float | None, float | None]:
+        """(MHz, watts, celsius); None for what nvidia-smi did not say."""
+        columns = list(zip(*self.rows, strict=True)) or [()] * 3
+        return tuple(float(np.median(known)) if (known := [x for x in column if x is not None]) else None for column in columns)
+
+    def _sample(self):
+        while not self.done.wait(0.1):
+            try:
+                said = subprocess.run(self.command, capture_output=True, text=True, timeout=10)
+            except (OSError, subprocess.TimeoutExpired):
+                return
+            row = [_number(field) for field in said.stdout.strip().split(",")]
+            if len(row) == 3:
+                self.rows.append(row)
+
+
+def _number(field: str) -> float | None:
+    try:
+        return float(field)
+    except ValueError:
+        return None  # "[N/A]"
