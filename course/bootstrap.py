@@ -150,8 +150,8 @@ def install(extras):
             progress.read(line)
             last.append(line.rstrip())
     if pip.wait():
-        stop("pip could not install the packages. The last it said:\n\n{}\n\nAll of it is in {}. When that is mended, run the same command again.".format(
-            "\n".join(last), LOG))
+        stop("pip could not install the packages. The last it said:\n\n{}\n\nAll of it is in {}.\n"
+             "When that is mended, run the same command again.".format("\n".join(last), LOG))
     progress.say("  compiling")
     subprocess.call([PYTHON, "-m", "compileall", "-q", "-j", "0", os.path.join(VENV, "lib")],
                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

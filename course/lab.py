@@ -17,6 +17,7 @@ from course.cells import KINDS, built_as, digest, is_as_built, read
 
 ROOT = Path(__file__).resolve().parent.parent
 MY = ROOT / "my"
+SETTINGS = ROOT / "course" / "jupyter"
 START = "notebooks/00_start_here.ipynb"
 FIRST_PORT = 8888
 
@@ -78,8 +79,7 @@ def reset(chapter: str, root: Path, my: Path) -> list[str]:
 
     Returns a line for each kept file. ValueError, in words, if there is no such chapter.
     """
-    number = chapter.zfill(2)
-    sources = [path for kind in KINDS for path in sorted((root / kind).glob(f"{number}_*.ipynb"))]
+    sources = [path for kind in KINDS for path in sorted((root / kind).glob("[0-9][0-9]_*.ipynb")) if path.name[:2] == chapter.zfill(2)]
     if not sources:
         have = sorted({path.name[:2] for path in (root / KINDS[0]).glob("[0-9][0-9]_*.ipynb")})
         asked = f"There is no chapter {chapter}." if chapter else "Which chapter?"
@@ -152,6 +152,8 @@ def serve(folder: Path, port: int, start: str = "", token: str = "") -> None:
 
     Listens on 127.0.0.1 only and keeps the token. Asks nothing at start (no news) and nothing at the end; kernels end with it.
     """
+    # Settings under the learner's own ones: no question about news, no look for updates. Must be set before Jupyter is imported.
+    os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, [str(SETTINGS), os.environ.get("JUPYTER_CONFIG_PATH")]))
     from jupyterlab.labapp import LabApp
 
     token = token or os.environ.get("JUPYTER_TOKEN") or secrets.token_hex(24)
@@ -162,13 +164,17 @@ def serve(folder: Path, port: int, start: str = "", token: str = "") -> None:
         f"--ServerApp.allow_root={hasattr(os, 'geteuid') and os.geteuid() == 0}", f"--IdentityProvider.token={token}",
         f"--ServerApp.open_browser={shows}", f"--ExtensionApp.open_browser={shows}", f"--LabApp.default_url={page}",
         f"--LabApp.workspaces_dir={folder / '.lab-workspaces'}",  # the course's open tabs, apart from those of other projects
-        "--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
         "--ServerApp.answer_yes=True", "--Application.log_level=ERROR"])
-    print(f"\nJupyterLab is open at\n\n    {server.connection_url.rstrip('/')}{page}?token={token}\n")
-    if not shows:
-        print(f"Open that address in a browser. If you sit at another machine, first run there:\n\n    {ssh_line(port)}\n")
-    print("Ctrl-C here stops it.", flush=True)
+    address = f"{server.connection_url.rstrip('/')}{page}?token={token}"
+    server.io_loop.add_callback(_say_where, address, "" if shows else ssh_line(port))  # only then does it answer
     server.start()
+
+
+def _say_where(address: str, ssh: str) -> None:
+    print(f"\nJupyterLab is open at\n\n    {address}\n")
+    if ssh:
+        print(f"Open that address in a browser. If you sit at another machine, first run there:\n\n    {ssh}\n")
+    print("Ctrl-C here stops it.", flush=True)
 
 
 def main(arguments: list[str]) -> int | str:
