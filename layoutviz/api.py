@@ -34,11 +34,13 @@ def draw(thing, view: str = "grid", **options):
 def compare(*things, **options):
     """Layouts side by side in one picture with one colouring, so that equal offsets have equal colours.
 
-    compare("(4,4):(4,1)", "(4,4):(1,4)")
+    A dict gives them names: compare({"A": "(4,4):(4,1)", "B": "(4,4):(1,4)"}).
     """
-    if not things:
+    named = [pair for thing in things for pair in (thing.items() if isinstance(thing, dict) else [("", thing)])]
+    if not named:
         raise LayoutError("compare needs at least one layout")
-    return draw(beside(*(scene_of(thing, **options) for thing in things)).with_caption(""))
+    scenes = [scene_of(thing, **({"title": f"{name} = {_layout(thing)}"} if name else {}), **options) for name, thing in named]
+    return draw(beside(*scenes).with_caption(""))
 
 
 def explore(thing, view: str = "grid", **options):

@@ -299,11 +299,9 @@ def _offset(coordinate: IntTuple, shape: IntTuple, stride: IntTuple, extend: boo
         if not isinstance(shape, tuple):
             if len(coordinate) == 1:  # L(6) of an int shape, spelled L((6,))
                 return _offset(coordinate[0], shape, stride, extend)
-            raise LayoutError(f"coordinate {format_tuple(coordinate)} has {len(coordinate)} entries where the shape has one number, {shape}")
+            raise LayoutError(f"{_counted(coordinate)} where the shape has one number, {shape}")
         if len(coordinate) != len(shape):
-            raise LayoutError(
-                f"coordinate {format_tuple(coordinate)} has {len(coordinate)} entries, shape {format_tuple(shape)} has {len(shape)}"
-            )
+            raise LayoutError(f"{_counted(coordinate)}, shape {format_tuple(shape)} has {len(shape)}")
         return sum(map(_offset, coordinate, shape, stride))
     size = prod(leaf_values(shape))
     if coordinate < 0 or (coordinate >= size and not extend):
@@ -314,3 +312,7 @@ def _offset(coordinate: IntTuple, shape: IntTuple, stride: IntTuple, extend: boo
         offset += coordinate % extent * step
         coordinate //= extent
     return offset + coordinate * strides[-1]
+
+
+def _counted(coordinate: tuple) -> str:
+    return f"coordinate {format_tuple(coordinate)} has {len(coordinate)} entries"

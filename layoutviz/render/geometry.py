@@ -1,16 +1,23 @@
-"""Where things go, in pixels: shared by the renderers that draw on a plane."""
+"""Where things go, in pixels: everything but the cells' own look, for the renderers that draw on a plane.
+
+`layout_scene` places the panels. `texts`, `marks` and `frames` then say what is written and drawn around and over the cells, as
+plain text and lines, so that a renderer only has to know how to draw those.
+"""
 
 import textwrap
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from layoutviz.color import ACCENT
 from layoutviz.scene import Panel, Scene
 
 FONTS = (13, 12, 11, 10, 9, 8)  # label sizes tried in turn; below 8 px labels go
-GLYPH = 0.61  # width of a monospaced glyph, in font sizes
+GLYPH = 0.602  # width of a glyph of DejaVu Sans Mono, in font sizes
 COMFORTABLE = 900  # a row of panels shrinks its font until it is this wide
 WIDEST = 1800  # a row of panels with labels is at most this wide; beyond it labels go
+PAD, GAP, TITLE, HEAD, CAPTION_LINE = 12, 28, 24, 18, 18
 CAPTION_GLYPH, CAPTION_WIDE = 6.4, 520.0  # a caption is wrapped at the panels' width, or at 520 px if they are narrower
-PAD, GAP, TITLE, HEAD, CAPTION = 12, 28, 24, 18, 22
+TITLE_INK, HEAD_INK, LINE, FAINT_LINE = "#1f1f1f", "#4a4a4a", "#3c3c3c", "#9a9a9a"
 
 
 @dataclass(frozen=True)
@@ -34,9 +41,30 @@ class Geometry:
     height: float
     caption_lines: tuple[str, ...]
 
-    @property
-    def head_font(self) -> int:
-        return max(min(self.font, 11), 9)
+
+@dataclass(frozen=True)
+class Text:
+    """Words on their baseline at (x, y). kind: title, head or caption; anchor: start, middle or end."""
+
+    kind: str
+    x: float
+    y: float
+    words: str
+    size: int
+    ink: str
+    anchor: str = "start"
+    italic: bool = False
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line through points; filled with its ink if `filled`, else drawn `width` pixels wide."""
+
+    kind: str
+    points: tuple[tuple[float, float], ...]
+    ink: str
+    width: float = 1
+    filled: bool = False
 
 
 def layout_scene(scene: Scene) -> Geometry:
@@ -44,32 +72,70 @@ def layout_scene(scene: Scene) -> Geometry:
     cols = max(sum(panel.cols for panel in row) for row in scene.panels)
     longest = max((len(label) for panel in scene.all_panels() for label in panel.labels), default=1)
     for font in FONTS:
-        w, h = _cell(font, longest)
-        if cols * w <= (COMFORTABLE if font > FONTS[-1] else WIDEST):
-            break
-    else:
-        font, w = 0, max(8.0, min(14.0, WIDEST / cols))
-        h = w
-    return _place(scene, w, h, font)
+        high = round(font * 2.5)
+        wide = max(high, round((longest + 1) * GLYPH * font))
+        if cols * wide <= (COMFORTABLE if font > FONTS[-1] else WIDEST):
+            return _place(scene, float(wide), float(high), font)
+    side = max(8.0, min(14.0, WIDEST / cols))
+    return _place(scene, side, side, 0)
 
 
-def head_width(panel: Panel) -> float:
-    """Room for the row headers at a panel's left."""
-    return (max(map(len, panel.row_labels)) * 7 + 22) if panel.row_labels else 0
+def texts(scene: Scene, g: Geometry) -> Iterator[Text]:
+    """Titles, headers with the names of their axes, and the caption."""
+    for place in g.places:
+        panel, x, y = place.panel, place.x, place.y
+        size = max(min(g.font, 11), 9)
+        if panel.title:
+            yield Text("title", x, y - (24 if panel.col_labels else 8), panel.title, 13, TITLE_INK)
+        for c in range(0, len(panel.col_labels), _step(panel.col_labels, g.cell_w)):
+            yield Text("head", x + (c + 0.5) * g.cell_w, y - 6, panel.col_labels[c], size, HEAD_INK, "middle")
+        for r in range(0, len(panel.row_labels), max(1, -(-12 // int(g.cell_h)))):
+            yield Text("head", x - 6, y + (r + 0.5) * g.cell_h + 4, panel.row_labels[r], size, HEAD_INK, "end")
+        if panel.row_labels and (axes := "\\".join(filter(None, (panel.row_axis, panel.col_axis)))):
+            yield Text("head", x - 6, y - 6, axes, size, HEAD_INK, "end", italic=True)
+    first = g.height - PAD - (len(g.caption_lines) - 1) * CAPTION_LINE
+    for n, line in enumerate(g.caption_lines):
+        yield Text("caption", PAD, first + n * CAPTION_LINE, line, 11, HEAD_INK)
 
 
-def header_step(labels, size: float, glyph: float) -> int:
-    """Every how many headers are drawn, so that they do not touch."""
-    longest = max(map(len, labels), default=1)
+def marks(place: Place, g: Geometry) -> Iterator[Line]:
+    """A wrong cell: a heavy frame and a cross. An alias: a dark corner. A hole: a stroke through it."""
+    w, h = g.cell_w, g.cell_h
+    for cell, mark in place.panel.marks.items():
+        x, y = place.x + place.panel.col[cell] * w, place.y + place.panel.row[cell] * h
+        s = min(w, h) * 0.26
+        if mark == "wrong":
+            yield Line("wrong", _box(x + 1.5, y + 1.5, w - 3, h - 3), ACCENT, 3)
+            right, top = x + w - 4, y + 4
+            yield Line("wrong", ((right - s, top), (right, top + s)), ACCENT, 2)
+            yield Line("wrong", ((right, top), (right - s, top + s)), ACCENT, 2)
+        elif mark == "alias":
+            yield Line("alias", ((x + w, y), (x + w, y + s), (x + w - s, y)), LINE, filled=True)
+        else:
+            yield Line("hole", ((x + 3, y + h - 3), (x + w - 3, y + 3)), FAINT_LINE)
+
+
+def frames(place: Place, g: Geometry) -> Iterator[Line]:
+    """The tiles' borders, heavier with the level, and the panel's frame if its last row is full."""
+    panel = place.panel
+    boxes = [(b.level + 0.8, b.row, b.col, b.rows, b.cols) for b in panel.borders]
+    if len(panel.row) == panel.rows * panel.cols:
+        boxes.append((1, 0, 0, panel.rows, panel.cols))
+    for width, r, c, rows, cols in boxes:
+        yield Line("frame", _box(place.x + c * g.cell_w, place.y + r * g.cell_h, cols * g.cell_w, rows * g.cell_h), LINE, width)
+
+
+def _box(x: float, y: float, w: float, h: float):
+    return ((x, y), (x + w, y), (x + w, y + h), (x, y + h), (x, y))
+
+
+def _step(labels, room: float) -> int:
+    """Every how many headers are written, so that they do not touch."""
+    longest = max(map(len, labels)) * 6.2 + 3
     step = 1
-    while step * size < longest * glyph + 3 and step < len(labels):
+    while step * room < longest and step < len(labels):
         step *= 2
     return step
-
-
-def _cell(font: int, longest: int) -> tuple[float, float]:
-    high = round(font * 2.5)
-    return float(max(high, round(longest * GLYPH * font + 0.6 * font))), float(high)
 
 
 def _place(scene: Scene, w: float, h: float, font: int) -> Geometry:
@@ -77,13 +143,12 @@ def _place(scene: Scene, w: float, h: float, font: int) -> Geometry:
     for row in scene.panels:
         x, bottom = float(PAD), y
         for panel in row:
-            left = x + head_width(panel)
+            left = x + (max(map(len, panel.row_labels)) * 7 + 22 if panel.row_labels else 0)
             top = y + (TITLE if panel.title else 0) + (HEAD if panel.col_labels else 0)
             places.append(Place(panel, left, top))
-            x = max(left + panel.cols * w, x + len(panel.title) * 8) + GAP
+            x = max(left + panel.cols * w, left + len(panel.title) * 8) + GAP
             bottom = max(bottom, top + panel.rows * h)
         width, y = max(width, x - GAP), bottom + GAP
     width = max(width, 200.0, min(len(scene.caption) * CAPTION_GLYPH, CAPTION_WIDE))
     lines = tuple(textwrap.wrap(scene.caption, int(width / CAPTION_GLYPH)))
-    return Geometry(w, h, font, tuple(places), width + PAD, y - GAP + PAD + len(lines) * CAPTION * 0.8, lines)
-
+    return Geometry(w, h, font, tuple(places), width + PAD, y - GAP + PAD + len(lines) * CAPTION_LINE, lines)

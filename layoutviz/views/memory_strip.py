@@ -11,7 +11,8 @@ from layoutviz.scene import Panel, Scene
 from layoutviz.views.grid import describe
 
 SLOTS = 1024  # slots in one picture
-WIDTH = 16  # slots in one row of it
+ONE_ROW = 24  # up to so many slots stand in one row
+WIDTH = 16  # slots in a row of a longer strip
 
 
 def memory_strip(layout: Layout, label: str = "coordinate", *, title: str = "memory, by offset") -> Scene:
@@ -45,7 +46,7 @@ def strip_panel(layout: Layout, label: str = "coordinate", title: str = "memory,
         here = owners.get(o, [])
         labels.append(_label(layout, o, here, label))
         tips.append(f"offset {o} · " + (" and ".join(_owner_text(layout, i) for i in here[:4]) + _more(here, 4) if here else "unused"))
-    width = min(WIDTH, slots)
+    width = slots if slots <= ONE_ROW else WIDTH
     marks = {k: "hole" if not owners.get(o) else "alias" for k, o in enumerate(offset.tolist()) if len(owners.get(o, [])) != 1}
     rows = -(-slots // width)
     return Panel(

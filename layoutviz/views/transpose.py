@@ -4,7 +4,7 @@ from layoutviz.algebra import select
 from layoutviz.errors import LayoutError
 from layoutviz.layout import Layout
 from layoutviz.scene import Scene
-from layoutviz.views.grid import grid, window_note
+from layoutviz.views.grid import describe, grid, window_note
 from layoutviz.views.memory_strip import strip_note, strip_panel
 
 
@@ -20,5 +20,5 @@ def transpose(layout: Layout, label: str = "offset") -> Scene:
     both = [grid(layout, label, title=f"A = {layout}"), grid(swapped, label, title=f"A transposed = {swapped}")]
     strip = strip_panel(layout, "coordinate", "memory under both, by offset")
     moral = "The strip names each slot by its coordinate in A. A cell and its twin are one slot: nothing moves."
-    caption = " ".join(filter(None, (moral, window_note(layout), strip_note(layout))))
+    caption = " ".join(filter(None, (describe(layout), moral, window_note(layout), strip_note(layout))))
     return Scene((tuple(scene.panels[0][0] for scene in both), (strip,)), caption=caption)

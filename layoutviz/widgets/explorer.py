@@ -16,6 +16,9 @@ from layoutviz.widgets.board import Board, add_static
 
 EXTENT_MAX, STRIDE_MAX = 16, 64  # the sliders' least upper ends; a larger value, once typed, widens its slider
 
+USUAL_LABEL = {"memory_strip": "coordinate"}  # a slot's offset stands above it already
+MESSAGE_STYLE = "margin:4px 12px;white-space:pre-wrap;line-height:1.35;font-weight:600;color:var(--jp-content-font-color0,#1f1f1f)"
+
 
 def _shown(callback):
     """Errors in a callback vanish in Lab: show them in the explorer. A LayoutError is an answer, anything else a fault."""
@@ -50,13 +53,12 @@ class Explorer(w.VBox):
         self._syncing = False
         self.notation = w.Text(value=str(layout), description="layout", continuous_update=False, layout=w.Layout(width="340px"))
         self.view = w.Dropdown(options=[(name.replace("_", " "), name) for name in VIEWS], value=view, description="view")
-        self.label = w.ToggleButtons(options=LABELS, value=label or "offset", style={"button_width": "90px"})
+        self.label = w.ToggleButtons(options=LABELS, value=label or USUAL_LABEL.get(view, "offset"), style={"button_width": "90px"})
         self.message = w.HTML()
         self.sliders = w.VBox()
         self.board = Board(scene_of(layout, view, label=self.label.value))
         super().__init__(layout_shown=layout)
-        self.children = [w.HBox([self.notation, self.view, self.label], layout=w.Layout(flex_flow="row wrap")), self.sliders,
-                         self.message, self.board]  # fmt: skip
+        self.children = [_row(self.notation, self.view, self.label), self.sliders, self.message, self.board]
         self._build_sliders()
         self.notation.observe(self._on_notation, "value")
         self.view.observe(self._on_choice, "value")
@@ -101,7 +103,7 @@ class Explorer(w.VBox):
         self.strides = [_slider(f"stride {name}", 0, STRIDE_MAX, d) for name, (_, d) in zip(names, layout.leaves(), strict=True)]
         for slider in self.extents + self.strides:
             slider.observe(self._on_slider, "value")
-        self.sliders.children = [w.HBox(pair, layout=w.Layout(flex_flow="row wrap")) for pair in zip(self.extents, self.strides, strict=True)]
+        self.sliders.children = [_row(*pair) for pair in zip(self.extents, self.strides, strict=True)]
 
     def _leaf_values(self) -> tuple[int, ...]:
         return leaf_values(self.layout_shown.shape) + leaf_values(self.layout_shown.stride)
@@ -116,17 +118,21 @@ class Explorer(w.VBox):
             self._syncing = False
 
     def _say(self, words: str) -> None:
-        pre = 'role="alert" style="margin:4px 12px;white-space:pre-wrap;line-height:1.35;font-weight:600;color:var(--jp-content-font-color0,#1f1f1f)"'
-        self.message.value = f"<pre {pre}>{escape(words)}</pre>" if words else ""
+        self.message.value = f'<pre role="alert" style="{MESSAGE_STYLE}">{escape(words)}</pre>' if words else ""
 
     def _repr_mimebundle_(self, **kwargs):
         static, _ = self.board._repr_mimebundle_()
         return add_static(super()._repr_mimebundle_(**kwargs), static["image/svg+xml"], static["text/plain"])
 
 
+def _row(*controls: w.Widget) -> w.HBox:
+    """Controls side by side, in several lines where the page is narrow."""
+    return w.HBox(controls, layout=w.Layout(flex_flow="row wrap"))
+
+
 def _slider(name: str, low: int, high: int, value: int) -> w.IntSlider:
-    return w.IntSlider(value, min(low, value), max(high, value), description=name, style={"description_width": "80px"},
-                       layout=w.Layout(width="340px"))  # fmt: skip
+    wide, named = w.Layout(width="340px"), {"description_width": "80px"}
+    return w.IntSlider(value, min(low, value), max(high, value), description=name, style=named, layout=wide)
 
 
 def _profile(layout: Layout):
