@@ -127,5 +127,9 @@ def _trial(run, operands, device, values) -> _Trial:
     a_after, b_after, c = (device.get(buffer) for buffer in buffers)
     outside = C.strays(c)
     inputs = sum(int(np.count_nonzero(x.view(np.uint16) != y.view(np.uint16))) for x, y in ((a, a_after), (b, b_after)))
-    note = f"it wrote {outside} elements outside C" if outside else f"it changed {inputs} elements of its inputs" if inputs else ""
+    note = f"it wrote {_elements(outside)} outside C" if outside else f"it changed {_elements(inputs)} of its inputs" if inputs else ""
     return _Trial(C.read(c), want, device.cublas(*buffers[:2], operands), outside + inputs, note)
+
+
+def _elements(n: int) -> str:
+    return f"{n} element{'s' * (n != 1)}"

@@ -81,7 +81,7 @@ def compile_for(fn, *args, arch: str = "sm_90a") -> Compiled:
         options = f"--gpu-arch={arch} --keep-ptx --keep-cubin --dump-dir={shlex.quote(folder)}"
         compiled = cute.compile(fn, *args, options=options)
         ptx, cubin = compiled.__ptx__, compiled.__cubin__
-    if not ptx or not cubin:
+    if not cubin or ".entry" not in (ptx or ""):
         raise LadderError(f"{getattr(fn, '__name__', fn)} launches no kernel, so there is nothing to lower")
     return Compiled(arch, ptx, cubin)
 

@@ -34,7 +34,7 @@ class Preflight:
     @property
     def can_compile(self) -> bool:
         """Whether kernels can be compiled here."""
-        return self.dsl is not None
+        return self.dsl is not None and "driver" not in self.fixes  # the DSL refuses to be imported beside a driver too old for it
 
     @property
     def can_run(self) -> bool:

@@ -1,0 +1,748 @@
+"""The harness, the lowering and the record, without a GPU.
+
+Not covered here, as it takes a GPU: that a launch reaches the GPU, cuBLAS's own numbers, real times. The judging is tested with
+numpy kernels that are wrong in the ways kernels are; the GPU branch of the chapter's call, the timing loop and the record with
+stand-ins for the GPU. `make gpu` runs the rest.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import types
+import warnings
+from collections import Counter
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pytest
+
+from ladder import checks, devices, harness, lowering, record, timing
+from ladder import operands as operands_module
+from ladder import preflight as preflight_module
+from ladder.errors import CheckFailed, LadderError
+from ladder.operands import GUARD, Operand, make_operands, operand_pairs, padded_output
+from ladder.preflight import Preflight
+from layoutviz import Layout
+
+ROOT = Path(__file__).parent.parent
+MNK = (20, 14, 34)
+H200 = Preflight("3.12.0", "Linux x86_64", "NVIDIA H200", "580.1", "sm_90a", "4.8.1", ("cu13",), "2.11.0", True)
+NO_GPU = Preflight("3.12.0", "Linux x86_64", None, None, "sm_90a", "4.8.1", ("cu13",), None, False)
+NO_DSL = Preflight("3.12.0", "Darwin arm64", None, None, "sm_90a", None, (), None, False)
+
+
+def python(code, **environment):
+    """Run code in a Python of its own."""
+    paths = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = os.environ | {"PYTHONPATH": paths} | environment
+    return subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=120)
+
+
+# ---- the judge, on kernels that are wrong ----
+
+
+def kernel(product, operands):
+    """A numpy "kernel": product(a, b) -> C, or None if it writes the flat buffers itself."""
+
+    def run(a, b, c):
+        A, B, C = operands
+        result = product(A.read(a).astype(np.float32), B.read(b).astype(np.float32), c, C)
+        if result is not None:
+            c[C.table] = result.astype(np.float16)
+
+    return run
+
+
+def judge(product, pair="TN", C=None, mnk=MNK):
+    A, B = operand_pairs(*mnk)[pair]
+    return harness.against_cublas("test", kernel(product, make_operands(A, B, C)), A, B, C, device=devices.Host())
+
+
+def right(a, b, c, C):
+    return a @ b.T
+
+
+def write_outside(a, b, c, C):
+    c[C.table] = (a @ b.T).astype(np.float16)
+    c[C.table.max() + 1] = 0
+
+
+def write_into_a_hole(a, b, c, C):
+    c[C.table] = (a @ b.T).astype(np.float16)
+    c[C.base + C.rows] = np.nan  # what lies below the first column; even another NaN is seen
+
+
+def miss_the_last_row(a, b, c, C):
+    c[C.table[:-1]] = (a @ b.T)[:-1].astype(np.float16)
+
+
+WRONG = {
+    "zeros": (lambda a, b, c, C: 0 * (a @ b.T), "C(0,0)"),
+    "nothing": (lambda a, b, c, C: None, "C(0,0) is not written"),
+    "ones": (lambda a, b, c, C: np.ones((len(a), len(b))), "C("),
+    "copy of its input": (lambda a, b, c, C: np.resize(a, (len(a), len(b))), "C("),
+    "transposed": (lambda a, b, c, C: (a @ b.T).T.reshape(len(a), len(b)), "C("),
+    "off by one row": (lambda a, b, c, C: np.roll(a @ b.T, 1, axis=0), "C("),
+    "last k dropped": (lambda a, b, c, C: a[:, :-1] @ b[:, :-1].T, "C("),
+    "fp16 sums": (lambda a, b, c, C: _half_sums(a, b), "relative error"),
+    "last row missed": (miss_the_last_row, f"C({MNK[0] - 1},0) is not written"),
+    "past the end": (write_outside, "wrote 1 element outside C"),
+    "into a hole": (write_into_a_hole, "wrote 1 element outside C"),
+}
+
+
+def _half_sums(a, b):
+    sums = np.zeros((len(a), len(b)), np.float16)
+    for k in range(a.shape[1]):
+        sums += (a[:, k, None] * b[None, :, k]).astype(np.float16)
+    return sums
+
+
+@pytest.mark.parametrize("pair", ["NN", "NT", "TN", "TT"])
+def test_a_right_kernel_passes(pair):
+    check = judge(right, pair)
+    assert check.ok and check.exact and check.strays == 0 and check.note == ""
+    assert 5e-5 < check.error < 4e-4, "what rounding to fp16 gives; 0 would mean that nothing was compared"
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_kernel_fails_and_is_told_where(name):
+    product, words = WRONG[name]
+    check = judge(product, mnk=(20, 14, 1024) if name == "fp16 sums" else MNK)
+    assert not check.ok
+    assert words in check.note and "seed" in check.note
+
+
+def test_a_kernel_that_changes_its_inputs_fails():
+    A, B = operand_pairs(*MNK)["NT"]
+    operands = make_operands(A, B)
+
+    def run(a, b, c):
+        c[operands[2].table] = (operands[0].read(a).astype(np.float32) @ operands[1].read(b).astype(np.float32).T).astype(np.float16)
+        a[operands[0].base] += 1
+
+    check = harness.against_cublas("test", run, A, B, device=devices.Host())
+    assert not check.ok and "changed 1 element of its inputs" in check.note
+
+
+def test_reading_outside_an_operand_shows():
+    A, B = Layout((6, 5), (8, 1)), Layout((7, 5), (1, 7))
+    operands = make_operands(A, B)
+
+    def reads_a_hole(a, b, c):
+        wide = a[operands[0].base + np.arange(6)[:, None] * 8 + np.arange(6)].astype(np.float32)  # one k too many
+        C = operands[2]
+        c[C.table] = (wide.sum(axis=1)[:, None] * np.ones(7)).astype(np.float16)
+
+    check = harness.against_cublas("test", reads_a_hole, A, B, device=devices.Host())
+    assert np.isnan(check.error) and not check.ok
+
+
+def test_inputs_are_new_each_time():
+    seen = []
+    for _ in range(2):
+        judge(lambda a, b, c, C: seen.append(a.sum()) or a @ b.T)
+    assert len(set(seen)) == 4
+
+
+@pytest.mark.parametrize(
+    "A, B, C, words",
+    [
+        (Layout((6, 5)), Layout((7, 4)), None, "B has layout (7,4):(1,7), of size 7x4; this GEMM needs 7x5"),
+        (Layout((6, 5)), Layout((7, 5)), Layout((7, 6)), "C has layout (7,6):(1,7), of size 7x6; this GEMM needs 6x7"),
+        (Layout((6, 5)), Layout((7, 5)), Layout((6, 7), (1, 1)), "two coordinates share an element"),
+        (Layout(30), Layout((7, 5)), None, "A has layout 30:1 with 1 top-level modes; a matrix has two"),
+        (Layout((6, 5), (1, 2**29)), Layout((7, 5)), None, "2^31"),
+    ],
+)
+def test_layouts_that_do_not_fit(A, B, C, words):
+    with pytest.raises(LadderError) as error:
+        make_operands(A, B, C)
+    assert words in str(error.value)
+
+
+def test_operand_places_by_the_layouts_table():
+    for layout in (Layout((3, 4), (4, 1)), Layout(((3, 1), (2, 2)), ((-7, 0), (1, 30)))):
+        operand = Operand("X", layout, 3, 4)
+        values = np.arange(12).reshape(3, 4)
+        flat = operand.place(values)
+        for m in range(3):
+            for n in range(4):
+                assert flat[operand.base + layout(m, n)] == values[m, n]
+        assert np.isnan(flat).sum() == len(flat) - 12 and operand.base % 8 == 0
+        assert np.isnan(flat[:GUARD]).all() and np.isnan(flat[-GUARD:]).all()
+        assert operand.strays(flat) == 0
+
+
+def test_pairs_are_what_blas_calls_them():
+    """Checked against BLAS's own definition: op(A) and op(B) of column-major matrices."""
+    M, N, K = MNK
+    stored = np.arange(M * K)
+    for pair, (A, B) in operand_pairs(M, N, K).items():
+        a = stored.reshape(K, M).T if pair[0] == "N" else stored.reshape(M, K)  # M x K column-major; or K x M, transposed
+        b = stored[: N * K].reshape(N, K).T if pair[1] == "N" else stored[: N * K].reshape(K, N)  # op(B) is K x N
+        assert np.array_equal(A.offsets().reshape(K, M).T, a)
+        assert np.array_equal(B.offsets().reshape(K, N).T, b.T)
+
+
+# ---- checks as records ----
+
+
+def test_checks_are_kept_and_written(tmp_path, monkeypatch):
+    monkeypatch.setenv("LADDER_CHECKS", str(tmp_path / "checks.jsonl"))
+    check, bad = judge(right), judge(WRONG["nothing"][0])
+    assert harness.checks[-2:] == [check, bad]
+    first, second = [json.loads(line) for line in (tmp_path / "checks.jsonl").read_text().splitlines()]
+    assert first["ok"] and first["error"] == check.error and not first["on_gpu"]
+    assert not second["ok"] and second["error"] is None, "nan is not JSON"
+
+
+# ---- the preflight ----
+
+
+def test_preflight_without_torch_or_dsl(monkeypatch):
+    """A Python that has neither, as on macOS."""
+    code = "import sys; from ladder.harness import preflight; print(preflight()); assert not {'torch', 'cutlass'} & set(sys.modules)"
+    done = python(code, CUDA_VISIBLE_DEVICES="")
+    assert done.returncode == 0, done.stderr
+    monkeypatch.setattr(preflight_module, "_version", lambda *_: None)
+    monkeypatch.setattr(sys, "platform", "darwin")
+    found = harness.preflight()
+    assert not found.can_compile and not found.can_run
+    assert "neither compiled nor run" in str(found) and "Linux only" in found.fixes["OS"] and "DSL" not in found.fixes
+
+
+@pytest.fixture
+def fake_smi(tmp_path, monkeypatch):
+    """Put an nvidia-smi on the path that prints what it is given."""
+
+    def make(said, status=0):
+        (tmp_path / "nvidia-smi").write_text(f"#!/bin/sh\ncat <<'END'\n{said}\nEND\nexit {status}\n")
+        (tmp_path / "nvidia-smi").chmod(0o755)
+        monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+        monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+
+    return make
+
+
+def test_preflight_names_the_gpu_and_what_mends_torch(fake_smi, monkeypatch):
+    fake_smi("NVIDIA H200, 580.65.06, 9.0")
+    monkeypatch.setattr(preflight_module, "_version", lambda name, module=None: None if name == "torch" else "4.8.1")
+    found = preflight_module.preflight()
+    assert (found.gpu, found.driver, found.arch) == ("NVIDIA H200", "580.65.06", "sm_90a")
+    assert not found.can_run and "TORCH=1" in found.fixes["torch"] and "TORCH=1" in str(found)
+
+
+@pytest.mark.parametrize(
+    "said, arch, row, words",
+    [
+        ("Tesla T4, 580.65.06, 7.5", "sm_75", "GPU", "Ampere"),
+        ("NVIDIA L4, 550.54.15, 8.9", "sm_89", "driver", "580 or newer"),
+    ],
+)
+def test_preflight_says_what_is_too_old(said, arch, row, words, fake_smi, monkeypatch):
+    fake_smi(said)
+    have = {"nvidia-cutlass-dsl": "4.8.1", "nvidia-cutlass-dsl-libs-cu13": "4.8.1"}
+    monkeypatch.setattr(preflight_module, "_version", lambda name, module=None: have.get(name))
+    found = preflight_module.preflight()
+    assert found.arch == arch and words in found.fixes[row] and not found.can_run
+
+
+@pytest.mark.parametrize("said, status", [("", 9), ("NVIDIA-SMI has failed because it couldn't communicate", 9), ("a, b, c", 0)])
+def test_preflight_survives_a_broken_driver(said, status, fake_smi):
+    fake_smi(said, status)
+    assert preflight_module.preflight().gpu is None
+
+
+def test_preflight_survives_a_torch_that_does_not_import(fake_smi, tmp_path, monkeypatch):
+    fake_smi("NVIDIA H200, 580.65.06, 9.0")
+    (tmp_path / "torch.py").write_text("raise OSError('libcudart.so.13: cannot open shared object file')")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "torch", raising=False)
+    monkeypatch.setattr(preflight_module, "_version", lambda name, module=None: "1.0")
+    found = preflight_module.preflight()
+    assert not found.can_run and "libcudart" in found.fixes["torch"]
+
+
+# ---- lowering ----
+
+
+def test_lowering_leaves_nothing_behind(tmp_path, monkeypatch):
+    from ladder.naive import naive_gemm
+
+    monkeypatch.chdir(tmp_path)
+    before = dict(os.environ)
+    A, B = operand_pairs(*MNK)["TN"]
+    lowering.compile_gemm_for(naive_gemm, (A, B, padded_output(*MNK[:2])))
+    assert list(tmp_path.iterdir()) == [] and dict(os.environ) == before
+
+
+def test_lowering_a_function_of_a_notebook_cell_and_of_fake_tensors():
+    """IPython's own run_cell, so that the source is found as in a notebook; two archs in one process."""
+    cell = """
+import cutlass.cute as cute
+from cutlass.cute.runtime import make_fake_stream
+from ladder import lowering
+from layoutviz import Layout
+@cute.kernel
+def twice(x: cute.Tensor):
+    i = cute.arch.thread_idx()[0]
+    x[i] = x[i] + x[i]
+@cute.jit
+def run(x: cute.Tensor):
+    twice(x).launch(grid=(1, 1, 1), block=(32, 1, 1))
+tensor = lowering.fake_tensor(Layout(32))
+out = {arch: lowering.compile_for(run, tensor, arch=arch) for arch in ("sm_90a", "sm_80")}
+"""
+    code = f"""
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance()
+shell.run_cell({cell!r}).raise_error()
+out = shell.user_ns["out"]
+assert out["sm_80"].opcodes["HADD2"] and out["sm_90a"].opcodes["HADD2"], out["sm_80"].opcodes
+assert ".target sm_90a" in out["sm_90a"].ptx and ".target sm_80" in out["sm_80"].ptx
+"""
+    done = python(code)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_lowering_says_what_is_wrong(monkeypatch):
+    from ladder.naive import host_gemm
+
+    tensors = [lowering.fake_tensor(layout) for layout in (Layout((4, 3)), Layout((5, 3)), Layout((4, 5)))]
+    for call, words in (
+        (lambda: lowering.compile_for(None, arch="sm_90"), "the a: sm_90a"),
+        (lambda: lowering.compile_for(None, arch="hopper"), "sm_80"),
+        (lambda: lowering.fake_tensor(Layout(((2, 2), 3))), "nested"),
+        (lambda: lowering.compile_for(host_gemm, *tensors), "host_gemm launches no kernel"),
+    ):
+        with pytest.raises(LadderError) as error:
+            call()
+        assert words in str(error.value)
+    monkeypatch.setattr(lowering, "has_dsl", lambda: False)
+    with pytest.raises(LadderError, match="nvidia-cutlass-dsl"):
+        lowering.compile_for(host_gemm)
+    monkeypatch.setattr(sys, "path", [])
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(LadderError, match="nvidia-cuda-nvdisasm"):
+        lowering.Compiled("sm_80", "", b"").sass  # noqa: B018
+
+
+def test_spills_are_counted():
+    compiled = lowering.Compiled("sm_80", "", b"")
+    compiled.__dict__["opcodes"] = Counter({"STL.64": 2, "LDL": 1, "LDG.E": 9, "STLX": 1})
+    assert compiled.spills == 3
+
+
+# ---- the chapter's call ----
+
+
+@pytest.fixture
+def results(tmp_path, monkeypatch):
+    monkeypatch.setattr(harness, "RESULTS", tmp_path)
+    return tmp_path
+
+
+def test_without_a_gpu_nothing_looks_like_a_pass(results, monkeypatch, capsys):
+    from ladder.naive import naive_gemm
+
+    monkeypatch.setattr(harness, "preflight", lambda: NO_GPU)
+    before = len(harness.checks)
+    assert harness.gemm_through_layouts(naive_gemm, chapter="01") == []
+    out = capsys.readouterr().out
+    assert out.startswith("no GPU here: compiled for sm_90a, NOT run")
+    assert "LDG.E.U16" in out and "stride 200" in out
+    assert "NN, NT, TN, TT equal numpy's products" in out and "none yet" in out
+    assert all(check.where == "CPU" and not check.on_gpu for check in harness.checks[before:])
+    assert "GPU    " not in out and "cuBLAS" not in out
+
+
+def test_the_recorded_run_is_shown_with_its_date(results, monkeypatch, capsys):
+    check = {"name": "NN 200x136x72", "error": 2e-4, "bound": 1e-3}
+    entry = {"gpu": "NVIDIA H200", "date": "2026-11-30T10:00:00+00:00", "checks": [check]}
+    for ok, word in ((True, "passed"), (False, "FAILED")):
+        (results / "gpu.json").write_text(json.dumps({"notebooks/01_paper_layouts.ipynb": entry | {"ok": ok}}))
+        harness._print_recorded("01")
+        out = capsys.readouterr().out
+        assert word in out and "NVIDIA H200, 2026-11-30" in out and "NN 200x136x72 2.0e-04" in out
+
+
+def test_without_the_dsl_one_line(results, monkeypatch, capsys):
+    monkeypatch.setattr(harness, "preflight", lambda: NO_DSL)
+    assert harness.gemm_through_layouts(None) == []
+    out = capsys.readouterr().out
+    assert out.count("\n") == 1 and "nothing was run" in out and "nvidia-cutlass-dsl" in out
+
+
+def test_host_code_that_is_wrong_fails_the_cell(results, monkeypatch):
+    from ladder import binding
+    from ladder.naive import naive_gemm
+
+    monkeypatch.setattr(harness, "preflight", lambda: NO_GPU)
+
+    monkeypatch.setattr(binding, "compile_for_host", lambda gemm, operands: kernel(WRONG["zeros"][0], operands))
+    with pytest.raises(CheckFailed, match=r"NN 12x10x7: C\("):
+        harness.gemm_through_layouts(naive_gemm)
+
+
+@pytest.mark.parametrize(
+    "pairs, words",
+    [
+        ({"TN": None}, "must be a function of M, N, K"),
+        (lambda M, N, K: [], "must return a dict"),
+        (lambda M, N, K: {"TN": Layout((M, K))}, "must return a dict"),
+        (lambda M, N, K: {"TN": (Layout((M, K)), Layout((K, N)))}, "TN: B has layout (72,136):(1,72), of size 72x136; it must be (N,K)"),
+        (lambda M, N, K: {"TN": (Layout((M, K)), Layout((K, N)))}, "CuTe keeps B as (N,K), not (K,N)"),
+        (lambda M, N, K: {"TN": (Layout((200, 72)), Layout((N, K)))}, "of size 200x72; it must be (M,K) = 2048x1024"),
+        (lambda M, N, K: {"TN": ("(8,4)", Layout((N, K)))}, "'(8,4)', which is no Layout"),
+    ],
+)
+def test_layouts_of_the_reader_that_do_not_fit(pairs, words):
+    with pytest.raises(LadderError) as error:
+        harness.gemm_through_layouts(None, pairs)
+    assert words in str(error.value)
+    assert "harness.py" not in "\n".join(error.value._render_traceback_())
+
+
+class StandInGpu(devices.Host):
+    """A device that says it is a GPU and has numpy for its cuBLAS."""
+
+    name = "stand-in GPU"
+
+    def cublas(self, a, b, operands):
+        A, B, _ = operands
+        return (A.read(a).astype(np.float32) @ B.read(b).astype(np.float32).T).astype(np.float16)
+
+
+def stand_in(monkeypatch, product=right):
+    """Let the GPU branch run on the CPU: numpy for the kernel and for cuBLAS, invented times."""
+    from ladder import binding
+
+    monkeypatch.setattr(harness, "preflight", lambda: H200)
+    monkeypatch.setattr(harness, "Gpu", StandInGpu)
+    monkeypatch.setattr(binding, "compile_for_gpu", lambda gemm, operands: kernel(product, operands))
+
+
+    def invented(names, set_bytes):
+        return {n: timing.Timing(n, 1.0 if "cublas" in n else 8.0, 0.01, 11, 1500.0, 600.0, 50.0) for n in names}
+
+    monkeypatch.setattr(harness, "timed", invented)
+
+
+def test_on_a_gpu_four_lines(monkeypatch, capsys):
+    stand_in(monkeypatch)
+    done = harness.gemm_through_layouts(None, mnk=(20, 14, 34), time_mnk=(40, 24, 10), look="look here")
+    out = capsys.readouterr().out
+    assert [line.split()[0] for line in out.splitlines()] == ["GPU", "error", "time", "look"]
+    assert len(done) == 8 and all(check.ok and check.on_gpu and check.cublas_error for check in done)
+    assert "NVIDIA H200" in out and "bound 1e-03" in out and "all exact" in out and "NN 8 ms (0.125x)" in out
+
+
+def test_on_a_gpu_a_wrong_kernel_fails_the_cell_and_is_not_timed(monkeypatch, capsys):
+    stand_in(monkeypatch, WRONG["last k dropped"][0])
+    with pytest.raises(CheckFailed, match="NN 20x14x34: C"):
+        harness.gemm_through_layouts(None, mnk=(20, 14, 34), time_mnk=(40, 24, 10))
+    out = capsys.readouterr().out
+    assert "NOT exact" in out and "time" not in out
+
+
+def test_rows_of_the_ladder(monkeypatch):
+    stand_in(monkeypatch)
+    rows = harness.measure_rung("naive", None, (40, 24, 10), check_mnk=(20, 14, 34))
+    fields = "rung m n k dtype ms spread tflops gb_s cublas_ratio clock_mhz watts celsius rounds run gpu driver date".split()
+    assert [list(row) for row in rows] == [fields, fields] and [row["rung"] for row in rows] == ["naive", "cublas"]
+    assert rows[0]["cublas_ratio"] == 0.125 and rows[1]["cublas_ratio"] == 1 and rows[0]["run"] == rows[1]["run"]
+    assert rows[0]["tflops"] == pytest.approx(2 * 40 * 24 * 10 / 8e-3 / 1e12, abs=1e-3)
+    monkeypatch.setattr(harness, "preflight", lambda: NO_GPU)
+    with pytest.raises(LadderError, match="measured on a GPU"):
+        harness.measure_rung("naive", None, MNK)
+
+
+# ---- the GPU device and the timing loop, on stand-ins for torch ----
+
+
+def test_cublas_gets_the_operands_as_they_lie():
+    """Real torch on the CPU: torch.mm through the same views, C written in place. Not covered: cuBLAS itself."""
+    if find_spec("torch") is None:
+        say = pytest.fail if os.environ.get("CI") == "true" else pytest.skip
+        say("no torch: how cuBLAS gets its operands is not tested (make test installs torch)")
+    import torch
+
+    device = devices.Gpu.__new__(devices.Gpu)
+    device.torch, device.put = torch, lambda flat: torch.from_numpy(flat.copy())
+    nested = {"nested": (Layout(((4, 5), 34), ((1, 136), 4)), Layout((14, 34), (1, 20)))}
+    for name, layouts in (operand_pairs(*MNK) | nested).items():
+        A, B, C = operands = make_operands(*layouts)
+        rng = np.random.default_rng()
+        a, b = (o.place(rng.standard_normal((o.rows, o.cols)).astype(np.float16)) for o in (A, B))
+        want = A.read(a).astype(np.float32) @ B.read(b).astype(np.float32).T
+        buffers = [device.put(flat) for flat in (a, b, C.blank())]
+        device.cublas_call(*buffers, operands)()
+        c = device.get(buffers[2])
+        assert checks.relative_error(C.read(c), want) < 1e-3 and C.strays(c) == 0, name
+        assert np.array_equal(device.cublas(*buffers[:2], operands), C.read(c))
+        if name != "nested":
+            assert device._view(buffers[0], A).data_ptr() == buffers[0].data_ptr() + 2 * A.base, "a view, not a copy"
+
+
+class StandInTorch(types.SimpleNamespace):
+    """Just enough of torch.cuda for `timed`: a clock that each launch moves on, and graphs that replay what was captured."""
+
+    def __init__(self, l2=1000):
+        self.clock, self.launched, self.capturing = 0.0, Counter(), None
+        outer = self
+
+        class Graph:
+            def replay(self):
+                for name, ms in self.work:
+                    outer.clock += ms
+                    outer.launched[name] += 1
+
+        class Event:
+            def __init__(self, enable_timing):
+                assert enable_timing
+
+            def record(self):
+                self.at = outer.clock
+
+            def elapsed_time(self, stop):
+                return stop.at - self.at
+
+        @contextmanager
+        def graph(into):
+            outer.capturing = into.work = []
+            yield
+            outer.capturing = None
+
+        properties = types.SimpleNamespace(L2_cache_size=l2, uuid="1234")
+        self.cuda = types.SimpleNamespace(
+            is_available=lambda: True,
+            get_device_properties=lambda i: properties,
+            synchronize=lambda: None,
+            CUDAGraph=Graph,
+            graph=graph,
+            Event=Event,
+        )
+
+    def candidate(self, name, ms):
+        return lambda i: lambda: self.capturing.append((name, ms)) if self.capturing is not None else None
+
+
+def test_timed_interleaves_and_takes_medians(monkeypatch, fake_smi):
+    fake_smi("1500, 650.5, 60")
+    torch = StandInTorch()
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    slow_and_fast = {"slow": torch.candidate("slow", 4.0), "fast": torch.candidate("fast", 0.1)}
+    times = timing.timed(slow_and_fast, set_bytes=300, rounds=5, settle=0.5)
+    assert times["slow"].ms == pytest.approx(4) and times["fast"].ms == pytest.approx(0.1) and times["fast"].rounds == 5
+    assert times["slow"].spread == pytest.approx(0)
+    assert times["fast"].clock_mhz in (1500, None), "read while timing; the stand-in run may be over before nvidia-smi is asked"
+    with pytest.raises(LadderError, match="too small to time"):
+        timing.timed(slow_and_fast, set_bytes=1)
+
+
+def test_sampler_takes_medians(fake_smi):
+    fake_smi("1500, 650.5, [N/A]")
+    with timing._Sampler("1234") as sampler:
+        sampler.start()
+        for _ in range(100):
+            if sampler.rows:
+                break
+            sampler.done.wait(0.05)
+        assert sampler.medians() == (1500, 650.5, None)
+    with timing._Sampler("1234") as sampler:
+        assert sampler.medians() == (None, None, None)
+
+
+def test_timed_without_a_gpu(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(cuda=types.SimpleNamespace(is_available=lambda: False)))
+    with pytest.raises(LadderError, match="needs a GPU"):
+        timing.timed({}, 1)
+
+
+# ---- make gpu ----
+
+
+@pytest.fixture
+def course(tmp_path):
+    """A small course of its own: write(name, cells) puts a notebook there."""
+
+    def write(name, *cells):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells]), path)
+        return path
+
+    (tmp_path / "ladder").mkdir()
+    for name, source in (("__init__", ""), ("harness", "import ladder.deep\n"), ("deep", "x = 1\n"), ("other", "y = 1\n")):
+        (tmp_path / f"ladder/{name}.py").write_text(source)
+    write.root = tmp_path
+    return write
+
+
+CHECK = {"name": "TN", "error": 2e-4, "bound": 1e-3, "cublas_error": 2e-4, "exact": True, "strays": 0, "where": "NVIDIA H200"}
+CHECK |= {"note": "", "ok": True, "on_gpu": True}
+
+
+def test_record_refuses_without_a_gpu(course, monkeypatch, capsys):
+    course("notebooks/01_a.ipynb", "1")
+    monkeypatch.setattr(record, "preflight", lambda: NO_GPU)
+    assert record.main([], course.root) == 2
+    assert "no GPU here" in capsys.readouterr().err and not (course.root / "results").exists()
+
+
+def test_record_format_and_resumption(course, monkeypatch, capsys):
+    for name in ("notebooks/01_a.ipynb", "notebooks/02_b.ipynb", "solutions/01_a.ipynb"):
+        course(name, f"'{name}'")
+    monkeypatch.setattr(record, "preflight", lambda: H200)
+    monkeypatch.setattr(record, "RUNGS", {})
+    ran, stop_at = [], "notebooks/02_b.ipynb"
+
+    def run(path):
+        name = f"{path.parent.name}/{path.name}"
+        if name == stop_at:
+            raise KeyboardInterrupt
+        ran.append(name)
+        return [CHECK], ["it broke"] if name.startswith("solutions") else []
+
+    monkeypatch.setattr(record, "run_notebook", run)
+    with pytest.raises(KeyboardInterrupt):
+        record.main([], course.root)
+    written = json.loads((course.root / "results/gpu.json").read_text())
+    assert list(written) == ["notebooks/01_a.ipynb"]
+    entry = written["notebooks/01_a.ipynb"]
+    assert list(entry) == ["code", "ok", "gpu", "driver", "torch", "dsl", "date", "seconds", "checks"]
+    assert entry["ok"] is True and len(entry["code"]) == 64 and entry["gpu"] == "NVIDIA H200"
+    assert entry["checks"] == [{"name": "TN", "error": 2e-4, "bound": 1e-3}]
+
+    stop_at = None
+    assert record.main([], course.root) == 1, "a notebook failed"
+    assert ran == ["notebooks/01_a.ipynb", "notebooks/02_b.ipynb", "solutions/01_a.ipynb"], "the first was not run again"
+    assert "it broke" in capsys.readouterr().out
+    assert record.main([], course.root) == 1 and ran[3:] == ["solutions/01_a.ipynb"], "what failed is run again"
+    assert record.main(["--only", "02", "--all"], course.root) == 0 and ran[4:] == ["notebooks/02_b.ipynb"]
+    (course.root / "notebooks/01_a.ipynb").unlink()
+    record.main([], course.root)
+    assert "notebooks/01_a.ipynb" not in json.loads((course.root / "results/gpu.json").read_text())
+    assert not list((course.root / "results").glob("*.new"))
+    assert record.main(["--only", "09"], course.root) == 1
+
+
+def test_a_corrupt_record_is_not_overwritten(course, monkeypatch):
+    course("notebooks/01_a.ipynb", "1")
+    (course.root / "results").mkdir()
+    (course.root / "results/gpu.json").write_text("{")
+    monkeypatch.setattr(record, "preflight", lambda: H200)
+    with pytest.raises(SystemExit, match="not JSON"):
+        record.main([], course.root)
+    assert (course.root / "results/gpu.json").read_text() == "{"
+
+
+def test_stale_follows_code_and_imported_sources(course):
+    path = course("notebooks/01_a.ipynb", "%%needs dsl\nfrom ladder import harness", "import numpy\nx = 1")
+    entry = {"code": record.code_hash(path, course.root)}
+    files = record.imported_files(["from ladder import harness"], course.root)
+    assert [f.name for f in files] == ["__init__.py", "deep.py", "harness.py"]
+    assert not record.stale(entry, path, course.root) and record.stale(None, path, course.root)
+
+    def after(change):
+        change()
+        return record.stale(entry, path, course.root)
+
+    notebook = nbformat.read(path, 4)
+    notebook.cells.append(nbformat.v4.new_markdown_cell("more words"))
+    assert not after(lambda: nbformat.write(notebook, path)), "prose does not count"
+    assert not after(lambda: (course.root / "ladder/other.py").write_text("y = 2\n")), "nothing imports it"
+    assert after(lambda: (course.root / "ladder/deep.py").write_text("x = 2\n"))
+    (course.root / "ladder/deep.py").write_text("x = 1\n")
+    assert not record.stale(entry, path, course.root)
+    notebook.cells[1].source = "import numpy\nx = 2"
+    assert after(lambda: nbformat.write(notebook, path))
+
+
+MAGIC = "get_ipython().register_magic_function(lambda line, cell: None, 'cell', 'exercise')"
+EXERCISES = f"""
+import sys, types
+{MAGIC}
+sys.modules['exercises'] = types.SimpleNamespace(verdicts={{'01.1': types.SimpleNamespace(ok=%s)}})"""
+SOLVED = "%%exercise 01.1\n1"
+
+
+@pytest.mark.parametrize(
+    "name, cells, faults",
+    [
+        ("notebooks/01_a.ipynb", ["1"], []),
+        ("notebooks/01_a.ipynb", ["1/0"], ["ZeroDivisionError: division by zero"]),
+        ("notebooks/01_a.ipynb", ["import os; os._exit(3)"], ["Kernel died"]),
+        ("notebooks/01_a.ipynb", ["def against_cublas(): pass", "against_cublas()"], ["no check ran on the GPU"]),
+        ("notebooks/01_a.ipynb", ["def against_cublas(): pass", "LOG on_gpu=False"], ["no check ran on the GPU"]),
+        ("notebooks/01_a.ipynb", ["def against_cublas(): pass", "LOG"], []),
+        ("notebooks/01_a.ipynb", ["LOG ok=False, note='C(0,0) is 1'"], ["check TN failed: C(0,0) is 1"]),
+        ("solutions/01_a.ipynb", [EXERCISES % True, SOLVED], []),
+        ("solutions/01_a.ipynb", [EXERCISES % False, SOLVED], ["exercise 01.1 is not right"]),
+        ("solutions/01_a.ipynb", [MAGIC, SOLVED], ["exercise 01.1 is not right"]),
+    ],
+)
+def test_run_notebook_knows_what_went_wrong(course, name, cells, faults):
+    cells = [_log_cell(cell) if cell.startswith("LOG") else cell for cell in cells]
+    path = course(name, *cells)
+    before = path.read_bytes()
+    found, said = record.run_notebook(path)
+    assert said == faults and path.read_bytes() == before
+    assert all(check["on_gpu"] for check in found)
+
+
+def _log_cell(cell):
+    changes = eval(f"dict({cell[3:]})")
+    return f"import os\nwith open(os.environ['LADDER_CHECKS'], 'a') as f: f.write({json.dumps(CHECK | changes)!r} + '\\n')"
+
+
+def test_rungs_are_measured_when_something_is_stale(course, monkeypatch, capsys):
+    monkeypatch.setattr(record, "RUNGS", {"naive": (4, 3, 2)})
+    row = {"m": 4, "n": 3, "k": 2, "gpu": H200.gpu, "tflops": 1.0}
+    other = {"rung": "naive", "m": 9, "n": 9, "k": 9, "gpu": "another"}
+    record.write_json(course.root / "results/ladder.json", [other])
+    calls = []
+
+    def run(command, **_):
+        calls.append(command)
+        rows = [row | {"rung": "naive", "call": len(calls)}, row | {"rung": "cublas", "call": len(calls)}]
+        return types.SimpleNamespace(returncode=0, stdout=f"words\n{json.dumps(rows)}\n", stderr="")
+
+    monkeypatch.setattr(record.subprocess, "run", run)
+    assert record._record_rungs(course.root, H200, again=False) and len(calls) == 1
+    assert record._record_rungs(course.root, H200, again=False) and len(calls) == 1
+    assert record._record_rungs(course.root, H200, again=True) and len(calls) == 2
+    rows = json.loads((course.root / "results/ladder.json").read_text())
+    assert rows[0] == other and [(r["rung"], r["call"]) for r in rows[1:]] == [("naive", 2), ("cublas", 2)]
+    failed = types.SimpleNamespace(returncode=1, stdout="", stderr="x\nCheckFailed: no\n")
+    monkeypatch.setattr(record.subprocess, "run", lambda *a, **k: failed)
+    assert not record._record_rungs(course.root, H200, again=True)
+    assert "CheckFailed: no" in capsys.readouterr().out
+    assert json.loads((course.root / "results/ladder.json").read_text()) == rows
+
+
+def test_the_committed_records():
+    """A record that is older than its notebook is a warning: there is no GPU in CI. A failed record, or a strange one, is a failure."""
+    records = record.read_json(ROOT / "results/gpu.json", {})
+    old = [name for name in record.find_notebooks() if record.stale(records.get(name), ROOT / name)]
+    if old:
+        warnings.warn("no record, or an older one, in results/gpu.json for: " + ", ".join(old) + " (make gpu)", stacklevel=1)
+    assert [name for name, entry in records.items() if not entry["ok"] or any(c["error"] is None for c in entry["checks"])] == []
+    assert all(c["error"] <= c["bound"] for entry in records.values() for c in entry["checks"])
+
+
+def test_importing_the_harness_is_light():
+    code = "import sys, ladder.harness; assert not {'torch', 'cutlass', 'matplotlib', 'nbformat'} & set(sys.modules)"
+    assert python(code).returncode == 0
+
+
+def test_docstring_examples():
+    import doctest
+
+    for module in (checks, timing, operands_module):
+        assert doctest.testmod(module).failed == 0
