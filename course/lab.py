@@ -7,6 +7,7 @@ import getpass
 import os
 import secrets
 import shutil
+import signal
 import socket
 import sys
 import webbrowser
@@ -164,10 +165,19 @@ def serve(folder: Path, port: int, start: str = "", token: str = "") -> None:
         f"--ServerApp.allow_root={hasattr(os, 'geteuid') and os.geteuid() == 0}", f"--IdentityProvider.token={token}",
         f"--ServerApp.open_browser={shows}", f"--ExtensionApp.open_browser={shows}", f"--LabApp.default_url={page}",
         f"--LabApp.workspaces_dir={folder / '.lab-workspaces'}",  # the course's open tabs, apart from those of other projects
-        "--ServerApp.answer_yes=True", "--Application.log_level=ERROR"])
+        "--KernelManager.transport_encryption=auto",  # or each kernel warns on the terminal that it speaks openly to the server
+        "--Application.log_level=ERROR"])
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: _stop(server))
     address = f"{server.connection_url.rstrip('/')}{page}?token={token}"
     server.io_loop.add_callback(_say_where, address, "" if shows else ssh_line(port))  # only then does it answer
     server.start()
+
+
+def _stop(server) -> None:
+    """End the server and its kernels at once, without Jupyter's question; if that hangs, a second Ctrl-C ends it hard."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    server.stop(from_signal=True)
 
 
 def _say_where(address: str, ssh: str) -> None:
@@ -196,7 +206,7 @@ def main(arguments: list[str]) -> int | str:
     start = START if (MY / START).exists() else ""
     try:
         serve(MY, port, start)
-    except KeyboardInterrupt:  # Ctrl-C while JupyterLab was still starting
+    except KeyboardInterrupt:  # Ctrl-C while JupyterLab was still starting, or a second one
         pass
     print("Stopped. Your work is in my/.")
     return 0

@@ -236,7 +236,7 @@ def test_it_starts_says_its_address_keeps_its_token_and_leaves_nothing_running(r
     finally:
         process.send_signal(signal.SIGINT)
     assert process.wait(15) == 0
-    assert "Stopped." in process.stdout.read()
+    assert process.stdout.read().strip() == "Stopped. Your work is in my/.", "and nothing else, such as a kernel's complaint"
     assert not psutil.wait_procs(kernels, timeout=5)[1], "the kernels ended with it"
 
 
