@@ -33,12 +33,12 @@ LOOK = "one kernel ran all pairs; where neighbouring threads read neighbouring e
 def gemm_through_layouts(
     gemm, pairs=operand_pairs, mnk=(200, 136, 72), *, time_mnk=(2048, 1536, 1024), host=None, host_mnk=(12, 10, 7), chapter=None, look=LOOK
 ) -> list[Check]:
-    """Run one GEMM through several pairs of layouts, and print four lines about it.
+    """Run one GEMM through several pairs of layouts, and print about it: GPU, errors, times, what to look at.
 
     gemm: the @cute.jit function gemm(mA, mB, mC, stream), C = A B^T. pairs(M, N, K): a dict from a name to the layouts of
     A (M,K) and B (N,K). mnk, time_mnk: checked at both sizes, timed at the second. host: the same loops as a jit function
     host(mA, mB, mC) that runs on the CPU, ladder.naive's if not given; host_mnk: its size. chapter: "01", to show what was
-    recorded. look: the fourth line.
+    recorded. look: the last line.
 
     With a GPU: each pair is run, checked against cuBLAS and timed beside it; the checks are returned. Without one: compiled for
     sm_90a, not run; `host` runs and is checked against numpy; an empty list is returned, as nothing was checked on a GPU.
@@ -60,9 +60,12 @@ def gemm_through_layouts(
 def _on_gpu(gemm, pairs, mnk, time_mnk, machine: Preflight, look: str) -> list[Check]:
     device = Gpu()
     print(f"GPU    {machine.gpu}, driver {machine.driver}, torch {machine.torch}, DSL {machine.dsl}", flush=True)
-    done = [_check(gemm, name, A, B, device) for size in (mnk, time_mnk) for name, (A, B) in _make_pairs(pairs, size).items()]
-    _print_errors(done)
-    _demand(done)
+    done = []
+    for size in dict.fromkeys((mnk, time_mnk)):
+        here = [_check(gemm, name, A, B, device) for name, (A, B) in _make_pairs(pairs, size).items()]
+        _print_errors(size, here)
+        _demand(here)
+        done += here
     times = _time_pairs(gemm, _make_pairs(pairs, time_mnk), device)
     each = ", ".join(f"{name} {ours.ms:.3g} ms ({cublas.ms / ours.ms:.3f}x)" for name, (ours, cublas) in times.items())
     print(f"time   {_by(time_mnk)}: {each}; in brackets, its speed as a part of cuBLAS's")
@@ -70,10 +73,10 @@ def _on_gpu(gemm, pairs, mnk, time_mnk, machine: Preflight, look: str) -> list[C
     return done
 
 
-def _print_errors(done: list[Check]) -> None:
-    each = [f"{c.name} {c.error:.1e} (cuBLAS {c.cublas_error:.1e})" for c in done]
+def _print_errors(size, done: list[Check]) -> None:
+    each = ", ".join(f"{c.name.split()[0]} {c.error:.1e} (cuBLAS {c.cublas_error:.1e})" for c in done)
     exact = "all exact on small integers" if all(c.exact for c in done) else "NOT exact on small integers"
-    print(f"error  {', '.join(each)}; bound {done[0].bound:.0e}; {exact}", flush=True)
+    print(f"error  {_by(size)}: {each}; bound {done[0].bound:.0e}; {exact}", flush=True)
 
 
 def _check(gemm, name, A, B, device) -> Check:
@@ -105,14 +108,13 @@ def _time_pairs(gemm, layouts, device: Gpu) -> dict[str, tuple[Timing, Timing]]:
 
 
 def _candidates(launch, operands, device: Gpu):
-    """make(i) for the kernel and for cuBLAS; both use the same i-th buffers of random normal data."""
+    """make(i) for the kernel and for cuBLAS; both use the same i-th copy of random normal data."""
     sets, rng = [], np.random.default_rng()
+    flats = [o.place(rng.standard_normal((o.rows, o.cols)).astype(np.float16)) for o in operands[:2]] + [operands[2].blank()]
 
     def buffers(i):
         while len(sets) <= i:
-            A, B, C = operands
-            a, b = (o.place(rng.standard_normal((o.rows, o.cols), dtype=np.float32).astype(np.float16)) for o in (A, B))
-            sets.append(tuple(device.put(flat) for flat in (a, b, C.blank())))
+            sets.append([device.put(flat) for flat in flats])
         return sets[i]
 
     def ours(i):
@@ -135,9 +137,10 @@ def _without_gpu(gemm, pairs, mnk, host, host_mnk, machine: Preflight) -> None:
 def _print_instruction(compiled, layouts) -> None:
     """Of the first two pairs whose A steps differently along k, a load whose address holds that step."""
     seen = set()
-    for name, (A, _) in layouts.items():
-        stride = A.stride[1]
-        if not isinstance(stride, int) or stride in seen or len(seen) == 2:
+    for name, (A, B) in layouts.items():
+        stride, other = A.stride[1], B.stride[1]
+        mixed_up = stride in (2 * other, 3 * other)  # the loop is unrolled, so a load of B may have this step too
+        if not isinstance(stride, int) or mixed_up or stride in seen or len(seen) == 2:
             continue
         step = f"+{hex(2 * stride)}]"
         load = next((i for i in compiled[name].instructions if i.startswith("LDG") and i.endswith(step)), None)
@@ -239,9 +242,10 @@ def main(gemm, host) -> None:
     """The command line of a rung: `--mnk 300,200,100` runs it through the four operand pairs at that size."""
     parser = argparse.ArgumentParser(description="Check and time this GEMM on the GPU; without one, compile it and run it as host code.")
     parser.add_argument("--mnk", type=_sizes, default=(300, 200, 100), metavar="M,N,K")
-    mnk = parser.parse_args().mnk
+    mnk = M, N, K = parser.parse_args().mnk
+    too_small = M * N + M * K + N * K < 2**16  # to be timed past the L2: timed at the default size then
     try:
-        gemm_through_layouts(gemm, mnk=mnk, time_mnk=mnk, host=host)
+        gemm_through_layouts(gemm, mnk=mnk, host=host, **({} if too_small else {"time_mnk": mnk}))
     except LadderError as error:
         sys.exit(f"{type(error).__name__}: {error}")
 

@@ -60,7 +60,8 @@ class Compiled:
 
 def has_dsl() -> bool:
     """Whether the DSL is installed, without importing it."""
-    return find_spec("cutlass") is not None and find_spec("cutlass.cute") is not None
+    found = find_spec("cutlass")  # an older, different package has this name too, but no cute
+    return found is not None and any((Path(folder) / "cute").is_dir() for folder in found.submodule_search_locations or ())
 
 
 def compile_for(fn, *args, arch: str = "sm_90a") -> Compiled:

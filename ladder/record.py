@@ -184,9 +184,13 @@ def _record_rungs(root: Path, machine: Preflight, again: bool) -> bool:
         print(f"rung {rung} at {'x'.join(map(str, mnk))} ...", flush=True)
         rows_of = f"harness.measure_rung({rung!r}, {rung}.{rung}_gemm, {mnk})"
         code = f"import json; from ladder import harness, {rung}; print(json.dumps({rows_of}))"
-        done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, timeout=CELL_SECONDS)
-        if done.returncode:
-            print(f"rung {rung}: {_last_line(done.stderr)}", flush=True)
+        try:
+            done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, timeout=CELL_SECONDS)
+            fault = _last_line(done.stderr) if done.returncode else ""
+        except subprocess.TimeoutExpired:
+            fault = f"not done after {CELL_SECONDS} s"
+        if fault:
+            print(f"rung {rung}: {fault}", flush=True)
             ok = False
             continue
         new = json.loads(done.stdout.splitlines()[-1])

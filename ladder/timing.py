@@ -14,7 +14,7 @@ import numpy as np
 
 from ladder.errors import LadderError
 
-MOST_SETS = 512
+MOST_SETS = 4096
 
 
 @dataclass(frozen=True)
