@@ -5,6 +5,7 @@ Runs on a bare Python. The text stays readable to Python 3.6, so that an old one
 finished after, so an interrupted set-up is seen and begun anew, and a .venv that somebody else made is never touched.
 """
 import collections
+import glob
 import hashlib
 import json
 import os
@@ -52,7 +53,8 @@ def right_python():
 
 
 def has_nvidia_gpu():
-    return os.path.exists("/dev/nvidia0") or os.path.exists("/dev/dxg") and shutil.which("nvidia-smi") is not None
+    # /dev/dxg is the GPU under WSL, of whichever maker.
+    return bool(glob.glob("/dev/nvidia[0-9]*")) or os.path.exists("/dev/dxg") and shutil.which("nvidia-smi") is not None
 
 
 def wanted_extras(target):
@@ -171,6 +173,8 @@ def one_at_a_time():
 
 def main(target):
     right_python()
+    if target == "gpu" and not has_nvidia_gpu():
+        stop("There is no NVIDIA GPU here, and make gpu needs one. Nothing was installed or changed.")
     lock = one_at_a_time()
     with open(PYPROJECT, "rb") as file:
         pins = hashlib.sha256(file.read()).hexdigest()
@@ -201,3 +205,5 @@ if __name__ == "__main__":
         main(sys.argv[1])
     except KeyboardInterrupt:
         sys.exit("\nStopped. The same command begins the set-up anew.")
+    except OSError as wrong:
+        stop("The set-up cannot go on: {} ({}). When that is mended, run the same command again.".format(wrong.strerror, wrong.filename))

@@ -142,6 +142,17 @@ def test_a_venv_that_somebody_else_made_is_left_alone(tmp_path):
     assert done.returncode == 1 and "did not make it" in done.stderr and (tmp_path / ".venv" / "mine").exists()
 
 
+def test_a_place_that_cannot_be_written_is_told_in_words(tmp_path):
+    (tmp_path / ".venv").symlink_to(tmp_path / "nowhere" / "else")
+    done = bootstrap(tmp_path, "lab")
+    assert done.returncode == 1 and "cannot go on: " in done.stderr and "Traceback" not in done.stderr
+
+
+def test_gpu_without_a_gpu_installs_nothing(tmp_path):
+    done = bootstrap(tmp_path, "gpu", code="import glob\nglob.glob = lambda pattern: []\n", PATH="")
+    assert done.returncode == 1 and "no NVIDIA GPU here" in done.stderr and not (tmp_path / ".venv").exists()
+
+
 PIP_STANDS_IN = '''
 import os, sys
 if sys.argv[1:2] == ["-m"]:
