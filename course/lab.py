@@ -80,7 +80,8 @@ def reset(chapter: str, root: Path, my: Path) -> list[str]:
 
     Returns a line for each kept file. ValueError, in words, if there is no such chapter.
     """
-    sources = [path for kind in KINDS for path in sorted((root / kind).glob("[0-9][0-9]_*.ipynb")) if path.name[:2] == chapter.zfill(2)]
+    number = chapter and chapter.zfill(2)
+    sources = [path for kind in KINDS for path in sorted((root / kind).glob("[0-9][0-9]_*.ipynb")) if path.name[:2] == number]
     if not sources:
         have = sorted({path.name[:2] for path in (root / KINDS[0]).glob("[0-9][0-9]_*.ipynb")})
         asked = f"There is no chapter {chapter}." if chapter else "Which chapter?"

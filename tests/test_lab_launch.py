@@ -150,7 +150,8 @@ def test_a_reset_starts_one_chapter_over_and_keeps_the_old_one(root):
 
 @pytest.mark.parametrize("chapter", ["", "07", "x", "*", "../01"])
 def test_a_reset_of_no_chapter_says_which_there_are(root, chapter):
-    with pytest.raises(ValueError, match="make reset NN=01"):
+    write(root, "00", "start")
+    with pytest.raises(ValueError, match="make reset NN=00 or NN=01"):
         reset(chapter, root, root / "my")
 
 
