@@ -21,13 +21,18 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.xdist_group("browser"))
 
 
-@pytest.fixture(scope="session")
-def chromium_path() -> str:
-    """Where Chromium is: the system's, or the one that Playwright has. Without one the test is skipped; with CI=true it fails."""
+def find_chromium() -> str | None:
+    """The system's Chromium, or the one that Playwright has."""
     from playwright.sync_api import sync_playwright
     with sync_playwright() as playwright:
         own = playwright.chromium.executable_path
-    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", own))), None)
+    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", own))), None)
+
+
+@pytest.fixture(scope="session")
+def chromium_path() -> str:
+    """Where Chromium is. Without one the test is skipped; with CI=true it fails."""
+    found = find_chromium()
     if found is None:
         say = pytest.fail if os.environ.get("CI") == "true" else pytest.skip
         say("no Chromium: install the system's package chromium, or run: .venv/bin/python -m playwright install chromium")
