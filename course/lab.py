@@ -106,7 +106,7 @@ def _free_name(copy: Path, now: datetime) -> Path:
 
 def browser_can_open() -> bool:
     """Whether a browser opened from here would be seen by the person who typed the command."""
-    if "SSH_CONNECTION" in os.environ:
+    if os.environ.get("SSH_CONNECTION"):
         return False
     if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         return False
@@ -144,12 +144,12 @@ def wanted_port(text: str) -> int:
     if not text.isdigit() or not 1024 <= int(text) <= 65535:
         raise ValueError(f"PORT={text} is not a port: give a number from 1024 to 65535, for example make lab PORT=8890")
     if not port_is_free(int(text)):
-        raise ValueError(f"Port {text} is taken, perhaps by a JupyterLab that is still open. Stop that one (Ctrl-C where it runs), or pick "
-                         f"another port: make lab PORT={int(text) % 65535 + 1}, or leave PORT out to get the next free one.")
+        raise ValueError(f"Port {text} is taken, perhaps by a JupyterLab that is still open. Stop that one (Ctrl-C where it runs), "
+                         "name another port, or leave PORT out to get the next free one: make lab")
     return int(text)
 
 
-def serve(folder: Path, port: int, start: str = "", token: str = "") -> None:
+def serve(folder: Path, port: int, start: str = "") -> None:
     """Run JupyterLab on `folder` until Ctrl-C or SIGTERM, opening the file `start` (relative to `folder`).
 
     Listens on 127.0.0.1 only and keeps the token. Asks nothing at start (no news) and nothing at the end; kernels end with it.
@@ -158,7 +158,7 @@ def serve(folder: Path, port: int, start: str = "", token: str = "") -> None:
     os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, [str(SETTINGS), os.environ.get("JUPYTER_CONFIG_PATH")]))
     from jupyterlab.labapp import LabApp
 
-    token = token or os.environ.get("JUPYTER_TOKEN") or secrets.token_hex(24)
+    token = os.environ.get("JUPYTER_TOKEN") or secrets.token_hex(24)
     shows = browser_can_open()
     page = f"/lab/tree/{start}" if start else "/lab"
     server = LabApp.initialize_server(argv=[

@@ -10,6 +10,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from pathlib import Path
 
 import nbformat
 import psutil
@@ -163,7 +164,7 @@ def test_a_taken_port_is_told_in_words_or_passed_over(monkeypatch):
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        with pytest.raises(ValueError, match=f"Port {port} is taken.*make lab PORT="):
+        with pytest.raises(ValueError, match=f"Port {port} is taken.*make lab"):
             wanted_port(str(port))
         monkeypatch.setattr(launcher, "FIRST_PORT", port)
         assert wanted_port("") > port
@@ -246,6 +247,24 @@ def test_it_starts_says_its_address_keeps_its_token_and_leaves_nothing_running(r
     assert process.wait(15) == 0
     assert process.stdout.read().strip() == "Stopped. Your work is in my/.", "and nothing else, such as a kernel's complaint"
     kernel.wait(5)
+
+
+def test_where_a_browser_can_open_it_is_opened(root):
+    opened = root / "opened"
+    browser = root / "browser.sh"
+    browser.write_text(f'#!/bin/sh\necho "$1" > {opened}\n')
+    browser.chmod(0o755)
+    process = start(root, DISPLAY=":9", SSH_CONNECTION="", BROWSER=str(browser))
+    try:
+        said = said_until(process, "Ctrl-C here stops it")
+        began = time.monotonic()
+        while not opened.exists() and time.monotonic() < began + 20:
+            time.sleep(0.1)
+        page = Path(opened.read_text().strip().removeprefix("file://")).read_text()  # leads on, so that no command line shows the token
+        assert "ssh" not in said and re.search(r"http://\S+/lab\?token=", page)
+    finally:
+        process.send_signal(signal.SIGINT)
+    process.wait(15)
 
 
 def test_a_taken_port_ends_it_with_a_message(root):
