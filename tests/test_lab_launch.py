@@ -16,6 +16,7 @@ import nbformat
 import psutil
 import pytest
 from conftest import HOME, free_port, start_lab, stop_lab
+from jupyter_client import BlockingKernelClient
 
 from course import lab as launcher
 from course.build import build
@@ -239,8 +240,11 @@ def test_it_starts_says_its_address_keeps_its_token_and_leaves_nothing_running(r
 
         ask(f"{address}/api/kernels", token, b"{}")
         kernel = kernel_of(process)
-        while not kernel.net_connections("tcp") and time.monotonic() < began + 60:
-            time.sleep(0.1)  # a kernel that is interrupted while it imports complains on the terminal
+        client = BlockingKernelClient(connection_file=kernel.cmdline()[-1])
+        client.load_connection_file()
+        client.start_channels()
+        client.wait_for_ready(60)  # a kernel that is stopped while it starts complains on the terminal
+        client.stop_channels()
         assert kernel.environ()["LAYOUTVIZ_PROGRESS"] == str(root / "my" / "progress.json")
     finally:
         process.send_signal(signal.SIGINT)
