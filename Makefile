@@ -18,7 +18,7 @@ lab:  ## open the course in JupyterLab (PORT=8890 picks the port, TORCH=1 also i
 test:  ## lint and run every test
 	@$(BOOTSTRAP) test
 	@$(RUN) -m ruff check .
-	@$(RUN) -m pytest -n 2 --dist loadgroup
+	@$(RUN) -m pytest -n 2 --dist loadfile
 
 gpu:  ## run the notebooks and kernels that changed on this machine's NVIDIA GPU, and record the results
 	@$(BOOTSTRAP) gpu

@@ -180,6 +180,7 @@ transpose_in_the_dsl()
 # look at a single thing. It says `mA[m, k]` and `mB[n, k]`, never a stride. Where an element lies is the layout's business.
 
 # %% include="ladder/naive.py:TILE,dot,naive_kernel,naive_gemm" needs="dsl"
+from ladder.naive import naive_gemm
 
 # %% [markdown]
 # Each operand can lie row-major or column-major: four pairs, which BLAS calls by the letters N and T. `B` has `N` rows and `K`

@@ -14,13 +14,6 @@ import pytest
 HOME = Path(__file__).resolve().parent.parent
 
 
-def pytest_collection_modifyitems(items):
-    """All browser tests run in one of pytest-xdist's workers, so that they share one JupyterLab."""
-    for item in items:
-        if item.get_closest_marker("browser"):
-            item.add_marker(pytest.mark.xdist_group("browser"))
-
-
 def find_chromium() -> str | None:
     """The system's Chromium, or the one that Playwright has."""
     from playwright.sync_api import sync_playwright
