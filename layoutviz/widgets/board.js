@@ -31,6 +31,10 @@ function render({ model, el }) {
   function paint() {
     frame.innerHTML = model.get("svg");
     cells = [...frame.querySelectorAll("rect[data-k]")];
+    // in a narrow page the picture shrinks, but not so far that labels fall below 8 px: then it scrolls
+    const picture = frame.querySelector("svg.lv");
+    const font = Number(frame.querySelector(".labels")?.getAttribute("font-size") ?? 8);
+    picture.style.minWidth = `${(picture.width.baseVal.value * 8) / font}px`;
     if (cursor >= cells.length) cursor = -1;
     // the frame grows with its picture but never shrinks, so that what stands below does not jump
     const height = Math.max(frame.offsetHeight, parseFloat(frame.style.minHeight) || 0);
