@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 00 · Start here
 #
-# What this machine can do, how the course works, and the way on. Two minutes.
+# What this machine can do, how the course works, and the way on. Two minutes. Run each cell with Shift-Enter.
 
 # %% tags=["setup"]
 import exercises
@@ -12,8 +12,8 @@ from layoutviz import Layout, compare
 # %% [markdown]
 # ## What this machine can do
 #
-# Layouts and pictures need only Python. Kernels are compiled where the CuTe DSL is installed, and run where there is an NVIDIA
-# GPU. What is missing is named, with what mends it.
+# Layouts and pictures need only Python. GPU kernels are compiled where the CuTe DSL is installed, and run where there is an NVIDIA
+# GPU. If something is missing, the line after it says how to get it.
 
 # %%
 print(preflight())
@@ -21,24 +21,25 @@ print(preflight())
 # %% [markdown]
 # ## How a board works
 #
-# A grid like these is a **board**. Point at a cell: the line under the board says what it is, and every cell that lies in the
-# same slot of memory lights up. Click to pin it, click again to let go. With the keyboard: Tab to the board, arrows, Enter.
+# A grid like these is a **board**. Point at a cell: the line under the board says what it is, and every cell with the same number
+# lights up. Click to pin it, click again to let go. With the keyboard: Tab to the board, arrows, Enter. What the numbers mean is
+# the first thing you learn in chapter 01.
 
 # %%
-compare("(4,4):(4,1)", "(4,4):(1,4)")
+compare("(3,5):(5,1)", "(3,5):(1,3)")
 
 # %% [markdown]
 # ## How a question works
 #
-# Lessons ask before they explain. Guess: a wrong guess costs nothing, and the board shows what happened.
+# Lessons ask before they explain. Guess: a wrong guess costs nothing, and the board shows what happened. (The cell that asks is
+# folded away, since its answer stands in it.)
 
-# %%
-row_major = Layout((4, 4), (4, 1))
+# %% jupyter={"source_hidden": true}
 ask_cells(
-    f"The layout {row_major} runs along the rows. Click the cell that comes first in memory.",
-    row_major,
+    "The numbers of the left board above run along its rows. Here it is without them. Click the cell that holds 0.",
+    Layout((3, 5), (5, 1)),
     offsets=[0],
-    why="Coordinate (0,0) is always at offset 0.",
+    why="In every layout the first cell, at the top left, is at 0.",
 )
 
 # %% [markdown]

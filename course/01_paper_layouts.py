@@ -1,24 +1,25 @@
 # %% [markdown]
 # # 01 · Paper layouts
 #
-# After this lesson you can read any layout of two modes, say how much memory it needs, transpose a matrix without moving it,
-# and run one GEMM kernel through four pairs of layouts. Thirty minutes; guess first, read second.
+# After this lesson you can read any layout of rows and columns, say how much memory it needs, transpose a matrix without moving
+# it, and run one kernel that multiplies matrices through four pairs of layouts. Thirty minutes; guess first, read second.
 
 # %% tags=["setup"]
 from exercises import ask_cells, ask_choice
 from layoutviz import Layout, compare, draw, explore, select
+from layoutviz.views.transpose import transpose
 
 # %% [markdown]
 # ## 1. A layout is a rule
 #
 # Memory is a line of slots: 0, 1, 2, and so on. A matrix has rows and columns. Something must say which slot each element gets.
-# In CuTe that is a **layout**, written `shape:stride`. Here is one with its numbers hidden.
+# In CuTe that is a **layout**, written `shape:stride`. The shape `(4,4)` means 4 rows and 4 columns. The stride says how far one
+# step moves in memory: first for a step down, then for a step to the right. Here is one with its numbers hidden.
 
-# %%
-column_major = Layout((4, 4), (1, 4))
+# %% jupyter={"source_hidden": true}
 ask_cells(
-    f"The layout is {column_major}. Click the four cells that come first in memory.",
-    column_major,
+    "The layout is (4,4):(1,4). Click the four cells that come first in memory.",
+    Layout("(4,4):(1,4)"),
     offsets=range(4),
     why="The first stride is 1: one step down is one slot on.",
 )
@@ -29,32 +30,40 @@ ask_cells(
 
 # %%
 row_major = Layout((4, 4), (4, 1))
+column_major = Layout((4, 4), (1, 4))
 compare(row_major, column_major)
 
 # %% [markdown]
-# Now move. Can you turn this board into the right-hand one above with two sliders? Then leave the shape alone and put the rows
-# 10 slots apart. What is in the slots between?
+# Now move. Can you turn this board into the right-hand one above with two sliders? Then go back and put the rows 10 slots apart.
+# What lies between them? Choose *memory strip* as the view to see.
 
 # %%
 explore(row_major)
 
 # %% [markdown]
-# **The rule.** A place in the matrix is a **coordinate** $(i,j)$: row $i$, column $j$. The **stride** says how many slots one
-# step moves: the first number for a step down, the second for a step to the right.
+# **The rule.** A place in the matrix is a **coordinate** $(i,j)$: row $i$, column $j$. Its two directions are called **modes**:
+# mode 0 goes down, mode 1 to the right. Each mode has its extent in the shape and its step in the stride.
 #
 # $$\text{offset}(i,j) = i \cdot \text{stride}_0 + j \cdot \text{stride}_1$$
 #
-# With the last stride 1 a row is contiguous: **row-major**. With the first stride 1 a column is: **column-major**.
-#
-# A single number can name a cell too: its **index**. It counts down the first column, then down the next. Choose *index* on the
-# board above: the indices do not change when you move a stride. Index is not offset.
+# If the last stride is 1, a row is contiguous: **row-major**. If the first stride is 1, a column is: **column-major**.
 
 # %%
-print(f"row-major     {row_major}: offset of (2,1) is 2*4 + 1*1 = {row_major(2, 1)}, offset of index 6 is {row_major(6)}")
-print(f"column-major  {column_major}: offset of (2,1) is 2*1 + 1*4 = {column_major(2, 1)}, offset of index 6 is {column_major(6)}")
+for layout in (row_major, column_major):
+    print(f"{layout}: (2,1) is at 2*{layout.stride[0]} + 1*{layout.stride[1]} = {layout(2, 1)}")
 
 # %% [markdown]
-# The same two lines in the CuTe DSL. Its layouts live inside a `@cute.jit` function; `print` speaks while it is compiled.
+# One number can name a cell too: its **index**. It counts cells in one fixed order: down the first column, then down the next, and
+# so on. Mode 0 runs fastest. Choose *index* as the label on the sliders' board: the indices stay as they are when you move a stride.
+
+# %%
+for layout in (row_major, column_major):
+    print(f"{layout}: index 6 is coordinate {layout.coordinate(6)}, at offset {layout(6)}")
+
+# %% [markdown]
+# Index is not offset. In this column-major layout they agree, and so they are easily confused.
+#
+# The same in the CuTe DSL. There a layout lives inside a `@cute.jit` function. This `print` runs while the function is compiled.
 
 # %% needs="dsl"
 import cutlass.cute as cute
@@ -62,7 +71,8 @@ import cutlass.cute as cute
 
 @cute.jit
 def the_same_in_the_dsl():
-    for layout in (cute.make_layout((4, 4), stride=(4, 1)), cute.make_layout((4, 4), stride=(1, 4))):
+    for stride in ((4, 1), (1, 4)):
+        layout = cute.make_layout((4, 4), stride=stride)
         print("DSL", layout, layout((2, 1)), layout(6))
 
 
@@ -71,8 +81,8 @@ the_same_in_the_dsl()
 # %% [markdown] tags=["exercise", "inline"]
 # ### Exercise 01.1 · Offsets by hand ★
 #
-# Given: the layout `(3,4):(4,1)`, 3 rows and 4 columns. Wanted: `offsets`, the 12 offsets in the order of the index, or as 3 rows
-# of 4 numbers. Use paper, not `Layout`. Judged number by number.
+# Given: the layout `(3,4):(4,1)`, 3 rows and 4 columns. Wanted: `offsets`, a list of the 12 offsets, those of index 0, 1, 2 and so
+# on to 11. Use paper, not `Layout`. Judged number by number.
 
 # %% exercise="01.1" tags=["exercise", "inline"]
 ### BEGIN SOLUTION
@@ -86,35 +96,39 @@ offsets = [0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11]
 #
 # Strides need not fit the shape. That is a tool, and a trap.
 
-# %%
-padded = Layout((4, 4), (1, 5))
+# %% jupyter={"source_hidden": true}
 ask_choice(
-    f"How many slots must be allocated for {padded}?",
-    options=[16, 19, 20],
-    answer=padded.cosize,
-    why=f"The last element, (3,3), lies at offset 3*1 + 3*5 = {padded(3, 3)}; slot 0 counts as well.",
+    "The layout is (4,4):(1,5). How many slots must be allocated for it?",
+    options={
+        16: "There are 16 elements, but columns of 4 lie 5 slots apart.",
+        19: f"The last element, (3,3), is at offset 3*1 + 3*5 = {Layout('(4,4):(1,5)')(3, 3)}, and slot 0 counts as well.",
+        20: "4 columns, 5 slots apart: but after the last column nothing follows, so its gap is not needed.",
+    },
+    answer=Layout("(4,4):(1,5)").cosize,
 )
 
 # %% [markdown]
-# The same memory as a strip, slot by slot. Each slot names the coordinate that lives there; a struck-out slot holds nothing.
+# Its memory as a strip, slot by slot. Each slot names the coordinate that lives there. A slot that is struck out holds nothing.
 
 # %%
+padded = Layout((4, 4), (1, 5))
 draw(padded, "memory_strip")
 
 # %% [markdown]
-# Slide *stride 1* slowly from 5 down to 0. Where do the gaps close? Where do two elements first share a slot (a dark corner, and
-# `+1` in its label)? How many share one at 0?
+# Slide *stride 1* from 5 down to 0. Where do the gaps close? Where do two elements first share a slot (a dark corner, and `×2` as
+# its label)? How many share each slot at 0?
 
 # %%
 explore(padded, "memory_strip")
 
 # %% [markdown]
-# **The rule.** `size` counts the elements. `cosize` counts the slots they need: one more than the largest offset, as long as no
-# stride is negative. Allocate `cosize`.
+# **The rule.** `size` counts the elements, `cosize` the slots they need. As long as no stride is negative, that is one more than
+# the largest offset. Allocate `cosize`.
 #
-# - `cosize` above `size`: some slots stay unused. On purpose this is **padding**: chapter 05 uses it against bank conflicts.
-# - Two coordinates with one offset: **aliasing**. Fine for reading. Two threads that write there race.
-# - Stride 0: the whole mode reads one slot, a **broadcast**. A bias added to each row of a GEMM's result is read so.
+# - `cosize` above `size`: some slots stay unused. Done on purpose, this is **padding**. Chapter 05 pads shared memory to make it faster.
+# - Two coordinates at one offset: **aliasing**. Fine for reading. Two threads that write there race.
+# - Stride 0: every step in that mode stays on the same slot, a **broadcast**. One row of numbers can so be added to each row of a
+#   matrix without being copied.
 
 # %%
 for layout in (row_major, padded, Layout((4, 4), (1, 3)), Layout((4, 4), (1, 0))):
@@ -133,21 +147,25 @@ sizes_in_the_dsl()
 # %% [markdown]
 # ## 3. Transposing moves no data
 #
-# A GEMM library wants one of its operands transposed. Must somebody copy it?
+# A library wants a matrix transposed. Must somebody copy it?
 
-# %%
-A = Layout((4, 6), (6, 1))
+# %% jupyter={"source_hidden": true}
 ask_choice(
-    f"A is {A}. Which layout reads A's own memory as the transpose of A?",
-    options=["(6,4):(6,1)", "(6,4):(4,1)", "(6,4):(1,6)"],
-    answer=select(A, (1, 0)),
-    why="Shape and stride swap together: each step keeps its own length.",
+    "A is (4,6):(6,1). Which layout reads A's own memory as the transpose of A?",
+    options={
+        "(6,4):(6,1)": "Here the shape is swapped, but a step down still moves 6 slots. In A a step to the right moves 1.",
+        "(6,4):(4,1)": "This is a row-major matrix of 6 rows. Its element (1,0) is at 4, but A's element (0,1) is at 1.",
+        "(6,4):(1,6)": "Shape and stride swap together: each step keeps its own length.",
+    },
+    answer=select(Layout("(4,6):(6,1)"), (1, 0)),
+    picture=lambda: transpose(Layout("(4,6):(6,1)")),
 )
 
 # %% [markdown]
-# Point at a cell of A, then look for its twin. Both are one slot of the strip below. No slot changed.
+# Point at a cell of A, then look for its twin. Both are one slot of the strip below. Nothing was copied.
 
 # %%
+A = Layout((4, 6), (6, 1))
 draw(A, "transpose")
 
 # %% [markdown]
@@ -159,7 +177,7 @@ explore(row_major, "transpose")
 # %% [markdown]
 # **The rule.** To transpose, swap the two modes, in the shape and in the stride. Then $A^T(j,i)$ and $A(i,j)$ are the same slot.
 # A row-major matrix *is* the column-major form of its transpose, so "transposed" in a BLAS call costs nothing: it names the
-# layout of an operand. A layout that is its own transpose has equal strides, so its cells share slots.
+# layout of an operand. A layout that is its own transpose is square and has equal strides, so its elements share slots.
 
 # %%
 print("layoutviz", A, "->", select(A, (1, 0)))
@@ -176,30 +194,38 @@ transpose_in_the_dsl()
 # %% [markdown]
 # ## On the GPU
 #
-# Here is a whole GEMM kernel: `C = A B^T`, one thread for each element of `C`. Writing kernels starts in chapter 06; in this one
-# look at a single thing. It says `mA[m, k]` and `mB[n, k]`, never a stride. Where an element lies is the layout's business.
+# Here is a whole kernel that multiplies two matrices (a **GEMM**): `C = A B^T` in fp16, one thread for each element of `C`. Writing
+# kernels starts in chapter 06. For now find one thing in it: it says `mA[m, k]` and `mB[n, k]`, never a stride. Where an element
+# lies is the layout's business.
 
 # %% include="ladder/naive.py:TILE,dot,naive_kernel,naive_gemm" needs="dsl"
 from ladder.naive import naive_gemm
 
 # %% [markdown]
-# Each operand can lie row-major or column-major: four pairs, which BLAS calls by the letters N and T. `B` has `N` rows and `K`
-# columns, as CuTe keeps it. In both operands `k` is the mode that the sum runs over.
+# `A` has `M` rows and `K` columns, `B` has `N` rows and `K` columns, and `k` is what the sum runs over. Each can lie row by row or
+# column by column. That makes four pairs, and BLAS, cuBLAS's interface, has a name of two letters for each: N for an operand that
+# lies as BLAS wants it, column by column, T for its transpose. BLAS's own B is K by N, the transpose of ours: so our `B` by rows is N.
 
 # %%
 def pairs(M, N, K):
-    """The four operand pairs of a GEMM: BLAS's name -> (layout of A, layout of B)."""
+    """BLAS's name -> (layout of A, layout of B)."""
     A_rows, A_columns = Layout((M, K), (K, 1)), Layout((M, K), (1, M))
     B_rows, B_columns = Layout((N, K), (K, 1)), Layout((N, K), (1, N))
-    return {"TN": (A_rows, B_rows), "NN": (A_columns, B_rows), "TT": (A_rows, B_columns), "NT": (A_columns, B_columns)}
+    return {
+        "TN": (A_rows, B_rows),
+        "NN": (A_columns, B_rows),
+        "TT": (A_rows, B_columns),
+        "NT": (A_columns, B_columns),
+    }
 
 
-A_layout, B_layout = pairs(6, 4, 3)["TT"]
-compare({"A": A_layout, "B": B_layout})
+small = pairs(6, 4, 3)
+compare({"A for TN and TT": small["TN"][0], "A for NN and NT": small["NN"][0]})
 
 # %% [markdown]
-# One kernel, four pairs of layouts, sizes that are not square and do not fit the blocks. Each result is checked against cuBLAS.
-# Then change a layout in the cell above, pad a row, run both cells again.
+# One kernel, four pairs of layouts, sizes that are not square and do not fit the blocks. On a GPU each result is checked against
+# cuBLAS. Without one the kernel is compiled, and the same sums run on the CPU. Then pad the rows of `A` in the cell above, run both
+# cells again, and see which offsets change and which results do not.
 
 # %% needs="dsl"
 from ladder import harness
@@ -209,16 +235,16 @@ checks = harness.gemm_through_layouts(naive_gemm, pairs, chapter="01")
 # %% [markdown]
 # ## Common mistakes
 #
-# - **Index for offset.** `L(6)` takes an index and returns an offset. They agree only where the layout is compact and column-major.
+# - **Index for offset.** `L(6)` takes an index and returns an offset. They agree only in a column-major layout without gaps.
 # - **Allocating `size`.** A padded layout needs `cosize` slots; with fewer, the last elements lie past the end.
-# - **Transposing the shape alone.** `(6,4):(6,1)` is no transpose of `(4,6):(6,1)`: its last row reaches past A's memory.
-# - **Bytes for elements.** Strides and offsets count elements. An fp16 element has 2 bytes; the SASS above counts those.
+# - **Transposing the shape alone.** `(6,4):(6,1)` is no transpose of `(4,6):(6,1)`: its last two rows reach past A's memory.
+# - **Bytes for elements.** Strides and offsets count elements. An fp16 element has 2 bytes; the machine code counts those.
 #
 # ## In short
 #
 # - A layout is a function from coordinate to offset, written `shape:stride`.
 # - `offset(i,j) = i * stride0 + j * stride1`.
-# - An index counts coordinates, the first mode fastest. It is not the offset.
+# - An index counts coordinates, mode 0 fastest. It is not the offset.
 # - `size` counts elements, `cosize` the slots to allocate; gaps are padding, shared slots are aliasing.
 # - Transposing swaps modes. Nothing moves. One kernel serves every layout.
 

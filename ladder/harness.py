@@ -8,6 +8,7 @@ import argparse
 import json
 import sys
 from datetime import UTC, datetime
+from itertools import zip_longest
 from pathlib import Path
 from uuid import uuid4
 
@@ -20,6 +21,7 @@ from ladder.errors import CheckFailed, LadderError
 from ladder.operands import make_operands, mode_sizes, operand_pairs, padded_output
 from ladder.preflight import Preflight, preflight
 from ladder.timing import Timing, timed
+from layoutviz.layout import find_alias
 
 __all__ = [
     "BOUND", "Check", "CheckFailed", "Gpu", "Host", "LadderError", "Preflight", "Timing", "against_cublas", "checks",
@@ -33,7 +35,7 @@ LOOK = "one kernel ran all pairs; where neighbouring threads read neighbouring e
 def gemm_through_layouts(
     gemm, pairs=operand_pairs, mnk=(200, 136, 72), *, time_mnk=(2048, 1536, 1024), host=None, host_mnk=(12, 10, 7), chapter=None, look=LOOK
 ) -> list[Check]:
-    """Run one GEMM through several pairs of layouts, and print about it: GPU, errors, times, what to look at.
+    """Run one GEMM through several pairs of layouts, and print about it: GPU, layouts, errors, times, what to look at.
 
     gemm: the @cute.jit function gemm(mA, mB, mC, stream), C = A B^T. pairs(M, N, K): a dict from a name to the layouts of
     A (M,K) and B (N,K). mnk, time_mnk: checked at both sizes, timed at the second. host: the same loops as a jit function
@@ -60,6 +62,7 @@ def gemm_through_layouts(
 def _on_gpu(gemm, pairs, mnk, time_mnk, machine: Preflight, look: str) -> list[Check]:
     device = Gpu()
     print(f"GPU    {machine.gpu}, driver {machine.driver}, torch {machine.torch}, DSL {machine.dsl}", flush=True)
+    _print_pairs(_make_pairs(pairs, mnk))
     done = []
     for size in dict.fromkeys((mnk, time_mnk)):
         here = [_check(gemm, name, A, B, device) for name, (A, B) in _make_pairs(pairs, size).items()]
@@ -71,6 +74,12 @@ def _on_gpu(gemm, pairs, mnk, time_mnk, machine: Preflight, look: str) -> list[C
     print(f"time   {_by(time_mnk)}: {each}; in brackets, its speed as a part of cuBLAS's")
     print(f"look   {look}")
     return done
+
+
+def _print_pairs(layouts) -> None:
+    for word, (name, pair) in zip_longest(["pairs"], layouts.items(), fillvalue=""):
+        operands = (f"{what} {layout}{'' if find_alias(layout) is None else ' (slots shared)'}" for what, layout in zip("AB", pair, strict=True))
+        print(f"{word:<6} {name}: {', '.join(operands)}", flush=True)
 
 
 def _print_errors(size, done: list[Check]) -> None:
@@ -130,6 +139,7 @@ def _without_gpu(gemm, pairs, mnk, host, host_mnk, machine: Preflight) -> None:
     layouts = _make_pairs(pairs, mnk)
     compiled = {name: lowering.compile_gemm_for(gemm, (A, B, padded_output(*mnk[:2])), "sm_90a") for name, (A, B) in layouts.items()}
     print(f"{why}: compiled for sm_90a, NOT run, for {', '.join(compiled)} at {_by(mnk)}")
+    _print_pairs(layouts)
     _print_instruction(compiled, layouts)
     _run_on_host(pairs, host, host_mnk)
 
@@ -146,7 +156,7 @@ def _print_instruction(compiled, layouts) -> None:
         load = next((i for i in compiled[name].instructions if i.startswith("LDG") and i.endswith(step)), None)
         if load:
             seen.add(stride)
-            print(f"SASS   {name}: {load:<42} the next k lies {hex(2 * stride)} bytes on: stride {stride}, 2 bytes an element")
+            print(f"SASS   {name}: {load:<40} A's next k: {stride} slot{'s' * (stride != 1)}, {hex(2 * stride)} bytes on")
     if not seen:
         name, one = next(iter(compiled.items()))
         loads = [i for i in one.instructions if i.startswith("LDG")]

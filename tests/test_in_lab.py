@@ -90,7 +90,7 @@ def test_notation_is_typed_and_a_fault_in_it_is_pointed_at(page, explorer):
     field.fill("(2,2):(0,1)")
     field.press("Enter")
     wait_for_title(explorer, "(2,2):(0,1)")
-    assert "Aliasing: (0,0) and (1,0) share offset 0." in explorer.locator("svg.lv").text_content()
+    assert "2 slots are shared: (0,0) and (1,0) both have offset 0." in explorer.locator("svg.lv").text_content()
     assert alert.count() == 0
 
 
@@ -147,7 +147,7 @@ def test_an_exercise_is_told_wrong_then_right(page):
     cell.locator("svg.lv .mark-wrong").first.wait_for()
     cell.locator("button", has_text="Hint 1 of 3").click()
     cell.locator("text=Hint 1.").wait_for()
-    type_cell(page, 3, "%%exercise 01.1\noffsets = [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]")
+    type_cell(page, 3, "%%exercise 01.1\noffsets = [4 * i + j for j in range(4) for i in range(3)]")
     cell = run_cell(page, 3, "text=All 12 offsets are right")
     assert cell.locator("svg.lv .mark-wrong").count() == 0
 
@@ -161,6 +161,12 @@ def test_a_question_answers_when_as_many_cells_are_clicked(page):
     cell.locator("text=Not so. You clicked offsets 0, 5. Row by row.").wait_for(timeout=10_000)
     cell.locator(".mark-wrong").first.wait_for()
     assert cell.locator(".labels text").count() == 12  # the offsets, and the strip
+    assert outlined(cell, "lv-picked")[:2] == ["index 0 · coordinate (0,0) · offset 0", "index 2 · coordinate (0,1) · offset 1"]
+    cell.locator("button", has_text="Ask again").click()
+    page.wait_for_function("cell => !cell.querySelector('.labels text')", arg=cell.element_handle(), timeout=10_000)
+    places.nth(0).click()
+    places.nth(1).click()
+    cell.locator("text=Yes. You clicked offsets 0, 1. Row by row.").wait_for(timeout=10_000)
 
 
 def test_a_layout_typed_last_shows_itself_as_a_board(page):

@@ -355,7 +355,7 @@ def test_without_a_gpu_nothing_looks_like_a_pass(results, monkeypatch, capsys):
     assert harness.gemm_through_layouts(naive_gemm, chapter="01") == []
     out = capsys.readouterr().out
     assert out.startswith("no GPU here: compiled for sm_90a, NOT run")
-    assert "LDG.E.U16" in out and "stride 200" in out
+    assert "LDG.E.U16" in out and "200 slots, 0x190 bytes on" in out
     assert "NN, NT, TN, TT equal numpy's products" in out and "none yet" in out
     assert all(check.where == "CPU" and not check.on_gpu for check in harness.checks[before:])
     assert "GPU    " not in out and "cuBLAS" not in out
@@ -437,7 +437,7 @@ def test_on_a_gpu_what_it_prints(monkeypatch, capsys):
     stand_in(monkeypatch)
     done = harness.gemm_through_layouts(None, mnk=(20, 14, 34), time_mnk=(40, 24, 10), look="look here")
     out = capsys.readouterr().out
-    assert [line.split()[0] for line in out.splitlines()] == ["GPU", "error", "error", "time", "look"]
+    assert [line.split()[0] for line in out.splitlines()] == ["GPU", "pairs", "NT:", "TN:", "TT:", "error", "error", "time", "look"]
     assert len(done) == 8 and all(check.ok and check.on_gpu and check.cublas_error for check in done)
     assert "NVIDIA H200" in out and "bound 1e-03" in out and "all exact" in out and "NN 8 ms (0.125x)" in out
 

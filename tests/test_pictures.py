@@ -17,7 +17,7 @@ from layoutviz.api import VIEWS, scene_of
 from layoutviz.color import BLANK, INKS, categories, contrast, ramp
 from layoutviz.render.geometry import layout_scene
 from layoutviz.scene import Panel, Scene
-from layoutviz.views.grid import grid
+from layoutviz.views.grid import describe, grid
 from layoutviz.views.memory_strip import memory_strip
 from layoutviz.views.transpose import transpose
 
@@ -104,7 +104,7 @@ def test_the_strip_names_who_lives_in_each_slot(layout):
         elif len(owners) == 1:
             assert text == str(owners[0]) and slot not in panel.marks
         else:
-            assert text == f"{owners[0]} +{len(owners) - 1}" and panel.marks[slot] == "alias"
+            assert text == f"×{len(owners)}" and panel.marks[slot] == "alias"
 
 
 def test_a_transpose_links_each_cell_with_its_twin_and_its_slot():
@@ -121,7 +121,10 @@ def test_aliasing_is_marked_and_named():
     panel = scene.panels[0][0]
     offsets = panel.keys["offset"].tolist()
     assert set(panel.marks) == {cell for cell, o in enumerate(offsets) if offsets.count(o) > 1}
-    assert "Aliasing: (3,0) and (0,1) share offset 3." in scene.caption
+    assert scene.caption == "16 elements in 13 slots. 3 slots are shared: (3,0) and (0,1) both have offset 3."
+    assert describe(Layout("(4,4):(1,0)")) == "16 elements in 4 slots. 4 slots are shared: (0,0) and (0,1) both have offset 0."
+    assert describe(Layout("(2,2):(1,3)")) == "4 elements in 5 slots. No slot is shared; 1 stays unused."
+    assert grid(Layout("(4,4):(1,3)"), marks={0: "wrong"}).panels[0][0].marks == panel.marks | {0: "wrong"}
 
 
 @pytest.mark.parametrize("view", VIEWS)

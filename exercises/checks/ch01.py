@@ -14,11 +14,14 @@ def check_offsets_by_hand(offsets) -> Verdict:
     rows, columns = BY_HAND.shape
     numbers = as_table("offsets", offsets, rows, columns)
     wanted = BY_HAND.offsets().tolist()
-    if numbers == wanted:
-        return Verdict(State.RIGHT, "All 12 offsets are right, in the order of the index.", table_picture(numbers, rows, columns))
-    bad = next(i for i in range(BY_HAND.size) if numbers[i] != wanted[i])
-    where = f"Index {bad} is coordinate ({bad % rows},{bad // rows}). Your number for it, {numbers[bad]}, is not its offset."
-    return Verdict(State.WRONG, f"{where} {_mistake_in_offsets(numbers, wanted)}".strip(), table_picture(numbers, rows, columns, bad))
+    if numbers != wanted:
+        bad = next(i for i in range(BY_HAND.size) if numbers[i] != wanted[i])
+        where = f"Index {bad} is coordinate ({bad % rows},{bad // rows}). Your number for it, {numbers[bad]}, is not its offset."
+        return Verdict(State.WRONG, f"{where} {_mistake_in_offsets(numbers, wanted)}".strip(), table_picture(numbers, rows, columns, bad))
+    if len(offsets) == rows:
+        words = "Every offset is right, row by row. Asked for was one list in the order of the index, which runs down the columns."
+        return Verdict(State.RIGHT_NOT_FORM, words, table_picture(numbers, rows, columns))
+    return Verdict(State.RIGHT, "All 12 offsets are right, in the order of the index.", table_picture(numbers, rows, columns))
 
 
 def _mistake_in_offsets(numbers: list[int], wanted: list[int]) -> str:
@@ -27,7 +30,7 @@ def _mistake_in_offsets(numbers: list[int], wanted: list[int]) -> str:
     if len(set(numbers)) == 1:
         return "All your numbers are the same, but the strides are not 0."
     if numbers == list(range(len(wanted))):
-        return "Your numbers count 0, 1, 2, ... as the index does. The index counts coordinates; the offset says where in memory."
+        return "Your numbers count 0, 1, 2, ... The index does so, down the columns; the offset says where in memory each one lies."
     if numbers == Layout((columns, rows), (rows, 1)).offsets().tolist():
         return "Rows and columns are swapped: the table you wrote has 4 rows of 3."
     steps = {n - w for n, w in zip(numbers, wanted, strict=True)}
@@ -35,6 +38,9 @@ def _mistake_in_offsets(numbers: list[int], wanted: list[int]) -> str:
         return "Every number is off by the same amount. Which offset does the first element have?"
     if numbers in ([2 * w for w in wanted], [4 * w for w in wanted]):
         return "It looks as if you counted bytes. Offsets count elements."
+    down, along = numbers[1] - numbers[0], numbers[rows] - numbers[0]
+    if numbers == [numbers[0] + down * (i % rows) + along * (i // rows) for i in range(len(numbers))]:
+        return f"In your numbers one step down moves {down} and one step to the right moves {along}."
     return ""
 
 
@@ -48,6 +54,8 @@ def _mistake_in_padding(answer: Layout) -> str:
     """Names a known mistake, or is ""."""
     if answer.shape == PADDED.shape[::-1]:
         return "The two modes are swapped: the first mode counts the rows."
+    if answer.shape == (PADDED.shape[0], 8):
+        return "The shape has only elements that exist. Where else can the distance between rows be said?"
     if answer.shape != PADDED.shape:
         return ""
     down, along = answer.stride
@@ -81,25 +89,27 @@ EXERCISES = {
                 "Index 2 is the last one in its column. Where is index 3?",
             ),
             why="The offset of (i,j) is 4·i + 1·j, and the index walks down each column first.",
-            also="offsets = [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]    # the same numbers as rows of a table",
+            also="offsets = [4 * i + j for j in range(4) for i in range(3)]",
             wrong={
                 "the starter": ("offsets = ...", "still holds"),
                 "the constant": ("offsets = [0] * 12", "All your numbers are the same"),
                 "the transposed": ("offsets = [0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11]", "swapped"),
-                "the transposed, as rows": ("offsets = [[0, 3, 6, 9], [1, 4, 7, 10], [2, 5, 8, 11]]", "as the index does"),
+                "the transposed, as rows": ("offsets = [[0, 3, 6, 9], [1, 4, 7, 10], [2, 5, 8, 11]]", "count 0, 1, 2"),
                 "the off-by-one": ("offsets = [1, 5, 9, 2, 6, 10, 3, 7, 11, 4, 8, 12]", "off by the same amount"),
-                "index for offset": ("offsets = list(range(12))", "as the index does"),
+                "index for offset": ("offsets = list(range(12))", "count 0, 1, 2"),
                 "bytes for elements": ("offsets = [0, 8, 16, 2, 10, 18, 4, 12, 20, 6, 14, 22]", "bytes"),
                 "the last one wrong": ("offsets = [0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 12]", "Index 11 is coordinate (2,3)"),
                 "one missing": ("offsets = [0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7]", "has 11 numbers"),
                 "4 rows of 3": ("offsets = [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10, 11]]", "3 rows of 4"),
+                "another form, rows": ("offsets = [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]", "row by row"),
+                "another form, an array of rows": ("import numpy\noffsets = numpy.arange(12).reshape(3, 4)", "row by row"),
+                "a wrong step down": ("offsets = [0, 3, 6, 1, 4, 7, 2, 5, 8, 3, 6, 9]", "one step down moves 3"),
                 "words": ("offsets = '0,4,8,1,5,9,2,6,10,3,7,11'", "type str"),
                 "fractions": ("offsets = [0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11.5]", "11.5"),
             },
             right={
                 "a tuple": "offsets = (0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11)",
-                "rows": "offsets = [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]",
-                "an array of rows": "import numpy\noffsets = numpy.arange(12).reshape(3, 4)",
+                "an array": "import numpy\noffsets = numpy.arange(12).reshape(3, 4).T.ravel()",
                 "numpy numbers": "import numpy\noffsets = [numpy.int32(4 * (n % 3) + n // 3) for n in range(12)]",
                 "by the library": "from layoutviz import Layout\noffsets = Layout('(3,4):(4,1)').offsets()",
             },
@@ -127,7 +137,7 @@ EXERCISES = {
                 "the one-short": ("layout = '(6,5):(7,1)'", "offset 7"),
                 "twice the padding": ("layout = '(6,5):(16,1)'", "more padding"),
                 "strided rows": ("layout = '(6,5):(8,2)'", "moves 2 elements"),
-                "the padding as elements": ("layout = '(6,8):(8,1)'", "has shape (6,8)"),
+                "the padding as elements": ("layout = '(6,8):(8,1)'", "only elements that exist"),
                 "another form": ("layout = '((2,3),5):((8,16),1)'", "has shape ((2,3),5)"),
                 "only the strides": ("layout = (8, 1)", "has shape 8"),
                 "not closed": ("layout = '(6,5:(8,1)'", "is not a layout"),

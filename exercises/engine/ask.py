@@ -1,7 +1,7 @@
 """Questions inside a lesson: asked before the answer is shown, answered by clicking cells or choosing, not graded."""
 
 import html
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 import ipywidgets as w
@@ -20,12 +20,10 @@ class Question(w.VBox):
 
     def __init__(self, words: str, *controls: w.Widget):
         self.words = words
-        self.answered = False
         self.said = w.HTML()
         super().__init__([w.HTML(_line(words, "font-weight:600")), *controls, self.said])
 
-    def reveal(self, right: bool, words: str) -> None:
-        self.answered = True
+    def say(self, right: bool, words: str) -> None:
         badge, fill = ("✓ Yes.", "#1a7f37") if right else ("✗ Not so.", "#b3261e")
         self.said.value = f'<div style="border-left:5px solid {fill};padding-left:10px">{_line(f"{badge} {words}")}</div>'
 
@@ -33,63 +31,81 @@ class Question(w.VBox):
         return {**super()._repr_mimebundle_(**kwargs), "text/plain": f"{self.words} (answered on a board, in a notebook)"}
 
 
+class CellsQuestion(Question):
+    """Asks for the cells with some offsets; once as many are clicked it shows the offsets, wrong clicks marked."""
+
+    def __init__(self, words: str, layout: Layout, offsets: Iterable[int], why: str):
+        self.layout_asked, self.wanted, self.why = layout, sorted(set(offsets)), why
+        self.board = Board(_blank(layout), multiple=True)
+        self.again = w.Button(description="Ask again", layout=w.Layout(display="none", width="max-content"))
+        super().__init__(words, self.board, self.again)
+        self.again.on_click(lambda _: self.ask())
+        self.board.observe(self._on_pick, "picked")
+
+    def ask(self) -> None:
+        """Hide the answer again."""
+        self.again.layout.display, self.said.value = "none", ""
+        self.board.scene, self.board.picked = _blank(self.layout_asked), []
+
+    def _on_pick(self, change) -> None:
+        asking = self.board.scene.link_by == "index"
+        if asking and len(change.new) >= len(self.wanted):
+            self._answer(list(change.new))
+
+    def _answer(self, chosen: list[int]) -> None:
+        layout = self.layout_asked
+        wrong = [index for index in chosen if layout(index) not in self.wanted]
+        shown = grid(layout, marks=dict.fromkeys(wrong, "wrong"), caption="Asked for were the outlined cells." if wrong else "")
+        self.board.scene = replace(shown, panels=(*shown.panels, (strip_panel(layout),)))
+        self.board.picked = self.wanted
+        self.again.layout.display = None
+        many = "offsets" if len(chosen) > 1 else "offset"
+        self.say(not wrong, f"You clicked {many} {', '.join(str(layout(i)) for i in chosen)}. {self.why}")
+
+
 def ask_cells(words: str, layout: Layout, offsets: Iterable[int], why: str = "") -> Question:
     """Ask for the cells of a rank-2 layout whose offsets are `offsets`; the grid shows no labels until as many are clicked.
 
-    Then the offsets appear, wrong clicks marked, with the memory strip under them and `why` beside them.
+    Then the offsets appear, the cells asked for outlined and wrong clicks marked, with the memory strip under them and `why`.
 
     >>> question = ask_cells("Which two cells come first in memory?", Layout("(2,2):(2,1)"), range(2))
-    >>> question.answered
-    False
+    >>> question.board.picked = [0, 1]                          # as clicks do: index 1 is (1,0)
+    >>> "You clicked offsets 0, 2." in question.said.value
+    True
     """
-    wanted = set(offsets)
-    blank = grid(layout, labels=[""] * layout.size, title="click here", marks={}, color=lambda _: BLANK_CELL, caption="")
-    panel = replace(blank.panels[0][0], tips=[f"cell ({r},{c})" for r, c in zip(*_places(blank), strict=True)])
-    board = Board(replace(blank, panels=((panel,),), link_by="index"), multiple=True)
-    question = Question(words, board)
-
-    def on_pick(change):
-        if question.answered or len(change.new) < len(wanted):
-            return
-        chosen = list(change.new)
-        wrong = [index for index in chosen if layout(index) not in wanted]
-        question.reveal(not wrong, f"You clicked offsets {', '.join(str(layout(i)) for i in chosen)}. {why}")
-        board.picked = []
-        shown = grid(layout, marks=dict.fromkeys(wrong, "wrong"), caption="")
-        board.scene = replace(shown, panels=(*shown.panels, (strip_panel(layout),)))
-
-    board.observe(on_pick, "picked")
-    return question
+    return CellsQuestion(words, layout, offsets, why)
 
 
-def ask_choice(words: str, options: Sequence, answer, why: str, picture: Callable[[], Scene] | None = None) -> Question:
-    """Ask to choose one of `options`; then say whether it is `answer`, and `why`, and show the picture.
+def ask_choice(words: str, options: Mapping[object, str], answer, picture: Callable[[], Scene] | None = None) -> Question:
+    """Ask to choose one of `options`, which maps each to what is said when it is chosen; the right one shows the picture too.
 
     Pre: `answer` is one of `options`. The lesson computes it, so that it cannot be out of step with the text.
 
-    >>> question = ask_choice("How many slots?", [4, 5], Layout("(2,2):(1,3)").cosize, "The last offset is 4.")
-    >>> question.answered
-    False
+    >>> slots = Layout("(2,2):(1,3)").cosize
+    >>> question = ask_choice("How many slots?", {4: "One slot lies unused between.", 5: "The last offset is 4."}, answer=slots)
     """
-    names = [str(option) for option in options]
-    if str(answer) not in names:
-        raise ValueError(f"the answer {answer} is not among the options {names}")
-    buttons = w.ToggleButtons(options=names, value=None, style={"button_width": "max-content"})
+    remarks = {str(option): remark for option, remark in options.items()}
+    if str(answer) not in remarks:
+        raise ValueError(f"the answer {answer} is not among the options {list(remarks)}")
+    buttons = w.ToggleButtons(options=list(remarks), value=None, style={"button_width": "max-content"})
     question = Question(words, buttons)
 
     def on_choice(change):
-        first = not question.answered
-        question.reveal(change.new == str(answer), why)
-        if picture is not None and first:
+        right = change.new == str(answer)
+        question.say(right, remarks[change.new])
+        if right and picture is not None and len(question.children) == 3:
             question.children = (*question.children, Board(picture()))
 
     buttons.observe(on_choice, "value")
     return question
 
 
-def _places(scene: Scene):
+def _blank(layout: Layout) -> Scene:
+    """The layout's grid without labels, tips or colours that would tell an offset; its cells are linked by index."""
+    scene = grid(layout, labels=[""] * layout.size, title="click here", color=lambda _: BLANK_CELL, caption="")
     panel = scene.panels[0][0]
-    return panel.row, panel.col
+    tips = [f"cell ({r},{c})" for r, c in zip(panel.row, panel.col, strict=True)]
+    return replace(scene, panels=((replace(panel, tips=tips, marks={}),),), link_by="index")
 
 
 def _line(words: str, style: str = "") -> str:

@@ -14,7 +14,7 @@ def text(scene: Scene) -> str:
        0 1 2
     0  0 1 2
     1  3 4 5
-    Size 6, cosize 6. Every slot is used once.
+    6 elements in 6 slots. Every slot is used once.
     """
     blocks = [_panel(panel) for panel in scene.all_panels()]
     return "\n\n".join(blocks) + (f"\n{scene.caption}" if scene.caption else "")

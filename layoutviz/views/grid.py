@@ -14,6 +14,7 @@ from layoutviz.scene import Border, Panel, Scene
 
 LABELS = ("offset", "index", "coordinate")
 WINDOW = 128  # rows or columns in one picture; of a larger layout the first ones are drawn
+COUNTED = 2**16  # elements among which shared slots are counted
 PANELS = 8  # slices of a layout of rank 3 or more in one picture
 
 
@@ -29,7 +30,8 @@ def grid(
 ) -> Scene:
     """A layout of any rank: rank 1 as one row, rank 2 as rows and columns, more as one panel for each further coordinate.
 
-    `labels`, one text for each index, stand in for the label; `marks` maps an index to one of scene.MARKS. Of a layout
+    `labels`, one text for each index, stand in for the label. Cells that share an offset are marked; `marks` maps further
+    indices to one of scene.MARKS. Of a layout
     with more than 128 rows or columns, or 8 panels, the first ones are drawn, and the caption says so.
 
     >>> scene = grid(Layout("(2,3):(3,1)"))
@@ -46,22 +48,31 @@ def grid(
 
 
 def describe(layout: Layout) -> str:
-    """Size, cosize, and what the offsets do: each once, some shared (with the first two coordinates that do), some unused.
+    """How many elements lie in how many slots, and whether slots are shared (with the first two that share one) or unused.
 
     >>> describe(Layout("(4,4):(1,3)"))
-    'Size 16, cosize 13. Aliasing: (3,0) and (0,1) share offset 3.'
+    '16 elements in 13 slots. 3 slots are shared: (3,0) and (0,1) both have offset 3.'
     """
-    facts = f"Size {layout.size:,}, cosize {layout.cosize:,}."
+    facts = f"{layout.size:,} element{'s' * (layout.size != 1)} in {layout.cosize:,} slot{'s' * (layout.cosize != 1)}."
     try:
         alias = find_alias(layout)
     except LayoutError:
-        return f"{facts} Too large to search for cells that share an offset."
+        return f"{facts} Too many to search for elements that share a slot."
     if alias:
         first, second = (format_tuple(layout.coordinate(i)) for i in alias)
-        return f"{facts} Aliasing: {first} and {second} share offset {layout(alias[0])}."
+        return f"{facts} {_shared(layout)}: {first} and {second} both have offset {layout(alias[0])}."
     if unused := layout.cosize - layout.size:
-        return f"{facts} No two cells share an offset; {unused:,} of {layout.cosize:,} slots stay unused."
+        return f"{facts} No slot is shared; {unused:,} stay{'s' * (unused == 1)} unused."
     return f"{facts} Every slot is used once."
+
+
+def _shared(layout: Layout) -> str:
+    """How many slots hold more than one element; no number where counting would slow a slider down."""
+    if layout.size > COUNTED:
+        return "Slots are shared"
+    _, counts = np.unique(layout.offsets(), return_counts=True)
+    shared = int((counts > 1).sum())
+    return f"{shared:,} slots are shared" if shared > 1 else "1 slot is shared"
 
 
 def mode_coordinates(mode: Layout, count: int) -> list[str]:
@@ -96,7 +107,7 @@ def _panel(layout, at, label, labels, marks, title) -> Panel:
     indices = index.tolist()
     if labels is not None:
         shown = [str(labels[i]) for i in indices]
-    cell_marks = {cell: marks[i] for cell, i in enumerate(indices) if i in marks} if marks else alias_marks(offset)
+    cell_marks = alias_marks(offset) | {cell: marks[i] for cell, i in enumerate(indices) if i in marks}
     return Panel(
         rows, cols, row.tolist(), col.tolist(), shown,
         tips=[f"index {i} · coordinate {c} · offset {o}" for i, c, o in zip(indices, coordinates, offset.tolist(), strict=True)],

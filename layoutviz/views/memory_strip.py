@@ -18,7 +18,7 @@ WIDTH = 16  # slots in a row of a longer strip
 def memory_strip(layout: Layout, label: str = "coordinate", *, title: str = "memory, by offset") -> Scene:
     """The slots from the smallest offset to the largest, labelled with the coordinate (or index, or offset) that lives there.
 
-    A slot that nothing maps to is drawn as a hole; one with several owners names the first and how many more. Of a longer
+    A slot that nothing maps to is drawn as a hole; one that n elements share is labelled "×n". Of a longer
     buffer the first 1024 slots are drawn, and the caption says so.
 
     >>> memory_strip(Layout("(2,2):(1,3)")).panels[0][0].labels
@@ -45,7 +45,7 @@ def strip_panel(layout: Layout, label: str = "coordinate", title: str = "memory,
     for o in offset.tolist():
         here = owners.get(o, [])
         labels.append(_label(layout, o, here, label))
-        tips.append(f"offset {o} · " + (" and ".join(_owner_text(layout, i) for i in here[:4]) + _more(here, 4) if here else "unused"))
+        tips.append(f"offset {o} · " + (_owners_text(layout, here) if here else "unused"))
     width = slots if slots <= ONE_ROW else WIDTH
     marks = {k: "hole" if not owners.get(o) else "alias" for k, o in enumerate(offset.tolist()) if len(owners.get(o, [])) != 1}
     rows = -(-slots // width)
@@ -84,16 +84,13 @@ def _owners(layout: Layout, low: int, slots: int) -> dict[int, list[int]]:
 def _label(layout: Layout, offset: int, owners: list[int], label: str) -> str:
     if not owners:
         return ""
+    if len(owners) > 1:
+        return f"×{len(owners)}"
     if label == "coordinate":
-        text = format_tuple(layout.coordinate(owners[0])).removeprefix("(").removesuffix(")")
-    else:
-        text = str(offset if label == "offset" else owners[0])
-    return text + _more(owners, 1)
+        return format_tuple(layout.coordinate(owners[0])).removeprefix("(").removesuffix(")")
+    return str(offset if label == "offset" else owners[0])
 
 
-def _owner_text(layout: Layout, index: int) -> str:
-    return f"coordinate {format_tuple(layout.coordinate(index))}, index {index}"
-
-
-def _more(owners: list[int], shown: int) -> str:
-    return f" +{len(owners) - shown}" if len(owners) > shown else ""
+def _owners_text(layout: Layout, owners: list[int]) -> str:
+    named = [f"coordinate {format_tuple(layout.coordinate(i))}, index {i}" for i in owners[:4]]
+    return " and ".join(named) + (f" and {len(owners) - 4} more" if len(owners) > 4 else "")

@@ -20,6 +20,7 @@ function render({ model, el }) {
 
   let cells = []; // the <rect>s in the order of the scene
   let hovered = null; // link value under the pointer or the cursor, on any board of this output
+  let settling = 0; // the timer after which the frame fits its picture again
   let cursor = -1; // where the arrow keys are
 
   // A board and the boards that it answers: those of one output, or of the page where there are no outputs.
@@ -36,9 +37,10 @@ function render({ model, el }) {
     const font = Number(frame.querySelector(".labels")?.getAttribute("font-size") ?? 8);
     picture.style.minWidth = `${(picture.width.baseVal.value * 8) / font}px`;
     if (cursor >= cells.length) cursor = -1;
-    // the frame grows with its picture but never shrinks, so that what stands below does not jump
-    const height = Math.max(frame.offsetHeight, parseFloat(frame.style.minHeight) || 0);
-    if (height) frame.style.minHeight = `${height}px`;
+    // while pictures follow each other the frame grows but does not shrink, so that what stands below does not jump
+    frame.style.minHeight = `${Math.max(frame.offsetHeight, parseFloat(frame.style.minHeight) || 0)}px`;
+    clearTimeout(settling);
+    settling = setTimeout(() => (frame.style.minHeight = ""), 3000);
     light();
   }
 

@@ -14,7 +14,7 @@ from layoutviz.layout import Layout, leaf_values, nest
 from layoutviz.views.grid import LABELS
 from layoutviz.widgets.board import Board, add_static
 
-EXTENT_MAX, STRIDE_MAX = 16, 64  # the sliders' least upper ends; a larger value, once typed, widens its slider
+EXTENT_MAX, STRIDE_MAX = 16, 32  # the sliders' least upper ends; a larger value, once typed, widens its slider
 
 USUAL_LABEL = {"memory_strip": "coordinate"}  # a slot's offset stands above it already
 MESSAGE_STYLE = "margin:4px 12px;white-space:pre-wrap;line-height:1.35;font-weight:600;color:var(--jp-content-font-color0,#1f1f1f)"
@@ -131,7 +131,7 @@ def _row(*controls: w.Widget) -> w.HBox:
 
 
 def _slider(name: str, low: int, high: int, value: int) -> w.IntSlider:
-    wide, named = w.Layout(width="340px"), {"description_width": "80px"}
+    wide, named = w.Layout(width="420px"), {"description_width": "80px"}
     return w.IntSlider(value, min(low, value), max(high, value), description=name, style=named, layout=wide)
 
 
