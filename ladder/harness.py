@@ -78,7 +78,8 @@ def _on_gpu(gemm, pairs, mnk, time_mnk, machine: Preflight, look: str) -> list[C
 
 def _print_pairs(layouts) -> None:
     for word, (name, pair) in zip_longest(["pairs"], layouts.items(), fillvalue=""):
-        operands = (f"{what} {layout}{'' if find_alias(layout) is None else ' (slots shared)'}" for what, layout in zip("AB", pair, strict=True))
+        notes = ("" if find_alias(layout) is None else " (slots shared)" for layout in pair)
+        operands = [f"{what} {layout}{note}" for what, layout, note in zip("AB", pair, notes, strict=True)]
         print(f"{word:<6} {name}: {', '.join(operands)}", flush=True)
 
 

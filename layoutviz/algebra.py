@@ -1,7 +1,8 @@
 """Operations on layouts, named as CuTe names them. Each returns a new layout, or raises LayoutError."""
 
 from layoutviz.errors import LayoutError
-from layoutviz.layout import Layout
+from layoutviz.layout import Layout, int_tuple
+from layoutviz.notation import format_tuple
 
 
 def select(layout: Layout, modes) -> Layout:
@@ -14,8 +15,9 @@ def select(layout: Layout, modes) -> Layout:
     >>> str(select(A, (1, 0)))
     '(6,4):(1,6)'
     """
-    modes = tuple(modes)
-    if not modes or len(set(modes)) < len(modes) or not all(m in range(layout.rank) for m in modes):
-        raise LayoutError(f"cannot select modes {modes} of {layout}: name each of 0 to {layout.rank - 1} at most once, and at least one")
+    layout, modes = Layout(layout), int_tuple(list(modes) if isinstance(modes, range) else modes, "modes")
+    modes = modes if isinstance(modes, tuple) else (modes,)
+    if len(set(modes)) < len(modes) or not all(m in range(layout.rank) for m in modes):
+        raise LayoutError(f"cannot select modes {format_tuple(modes)} of {layout}: each of 0 to {layout.rank - 1} can be named once")
     parts = layout.modes()
     return Layout(tuple(parts[m].shape for m in modes), tuple(parts[m].stride for m in modes))

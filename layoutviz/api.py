@@ -11,12 +11,12 @@ VIEWS = {"grid": grid, "transpose": transpose, "memory_strip": memory_strip}
 
 
 def scene_of(thing, view: str = "grid", **options) -> Scene:
-    """A Scene of a Layout, of its notation, or of (shape, stride); a Scene is taken as it is."""
+    """A Scene of a Layout, of its notation, or of a shape; a Scene is taken as it is."""
     if isinstance(thing, Scene):
         return thing
     if view not in VIEWS:
         raise LayoutError(f'there is no view "{view}"; there are {", ".join(VIEWS)}')
-    return VIEWS[view](_layout(thing), **options)
+    return VIEWS[view](Layout(thing), **options)
 
 
 def draw(thing, view: str = "grid", **options):
@@ -39,8 +39,11 @@ def compare(*things, **options):
     named = [pair for thing in things for pair in (thing.items() if isinstance(thing, dict) else [("", thing)])]
     if not named:
         raise LayoutError("compare needs at least one layout")
-    scenes = [scene_of(thing, **({"title": f"{name} = {_layout(thing)}"} if name else {}), **options) for name, thing in named]
-    return draw(beside(*scenes).with_caption(""))
+    scenes = [scene_of(thing, **({"title": f"{name} = {Layout(thing)}"} if name else {}), **options) for name, thing in named]
+    captions = {scene.panels[0][0].title: scene.caption for scene in scenes}
+    alike = len(set(captions.values())) == 1
+    caption = f"Each: {scenes[0].caption}" if alike else " ".join(f"{title}: {words}" for title, words in captions.items())
+    return draw(beside(*scenes).with_caption(caption))
 
 
 def explore(thing, view: str = "grid", **options):
@@ -50,7 +53,7 @@ def explore(thing, view: str = "grid", **options):
     """
     from layoutviz.widgets.explorer import Explorer
 
-    return Explorer(_layout(thing), view, **options)
+    return Explorer(Layout(thing), view, **options)
 
 
 def to_svg(thing, view: str = "grid", **options) -> str:
@@ -72,9 +75,3 @@ def to_text(thing, view: str = "grid", **options) -> str:
     from layoutviz.render.text import text
 
     return text(scene_of(thing, view, **options))
-
-
-def _layout(thing) -> Layout:
-    if isinstance(thing, tuple) and len(thing) == 2 and isinstance(thing[0], (tuple, list)):
-        return Layout(*thing)
-    return Layout(thing)

@@ -44,9 +44,9 @@ class Layout:
             if stride is not None:
                 raise LayoutError(f'"{shape}" is notation for a whole layout; put the stride into it, as in "(4,4):(4,1)"')
             shape, stride = parse(shape)
-        shape = _int_tuple(shape, "shape")
+        shape = int_tuple(shape, "shape")
         _check_extents(shape)
-        stride = compact_stride(shape) if stride is None else _int_tuple(stride, "stride")
+        stride = compact_stride(shape) if stride is None else int_tuple(stride, "stride")
         _check_congruent(shape, stride)
         object.__setattr__(self, "_shape", shape)
         object.__setattr__(self, "_stride", stride)
@@ -114,7 +114,7 @@ class Layout:
         if not coordinate:
             raise LayoutError(f"{self}() has no coordinate; give an index or {self.rank} numbers")
         whole = coordinate[0] if len(coordinate) == 1 else coordinate
-        return _offset(_int_tuple(whole, "coordinate"), self.shape, self.stride, extend=True)
+        return _offset(int_tuple(whole, "coordinate"), self.shape, self.stride, extend=True)
 
     def coordinate(self, index: int) -> IntTuple:
         """The coordinate of an index in range(size), nested as the shape.
@@ -122,9 +122,9 @@ class Layout:
         >>> Layout((4, (2, 3))).coordinate(13)
         (1, (1, 1))
         """
-        index = as_int(index)
-        if not 0 <= index < self.size:
-            raise LayoutError(f"index {index} is outside {self}, which has indices 0 to {self.size - 1}")
+        index = int_tuple(index, "index")
+        if isinstance(index, tuple) or not 0 <= index < self.size:
+            raise LayoutError(f"{format_tuple(index)} is no index of {self}, which has indices 0 to {self.size - 1}")
         return _coordinate(index, self.shape)
 
     def offsets(self) -> np.ndarray:
@@ -170,13 +170,14 @@ def same_function(a: Layout, b: Layout) -> bool:
     >>> same_function(Layout("(2,2):(1,2)"), Layout("4:1")), same_function(Layout("(4,4):(4,1)"), Layout("(4,4):(1,4)"))
     (True, False)
     """
+    a, b = Layout(a), Layout(b)
     return a.size == b.size and _merged_leaves(a) == _merged_leaves(b)
 
 
 def find_alias(layout: Layout) -> tuple[int, int] | None:
-    """Two indices (i, j), i < j, with the same offset, where j is the first that repeats one; None if there are none.
+    """Two indices (i, j), i < j, with the same offset; None if there are none. Up to 2^22 elements j is the first that repeats one.
 
-    Decided from the strides where they chain, else by table up to 2^22 elements; LayoutError "undecided" beyond that.
+    Decided from the strides where they chain, else by a table of the first 2^22 elements; LayoutError "undecided" if neither tells.
 
     >>> find_alias(Layout("(4,4):(1,3)")), find_alias(Layout("(4,4):(1,5)"))
     ((3, 4), None)
@@ -188,12 +189,30 @@ def find_alias(layout: Layout) -> tuple[int, int] | None:
         reach += (extent - 1) * abs(stride)
     else:
         return None  # each step jumps past everything that the smaller ones reach
-    if layout.size > ALIAS_LIMIT:
-        raise LayoutError(f"undecided: {layout} has {layout.size:,} elements, too many to look for two at one offset")
-    table = layout.offsets()
+    table = _first_elements(layout, ALIAS_LIMIT).offsets()
     _, first, inverse = np.unique(table, return_index=True, return_inverse=True)
     repeats = np.flatnonzero(first[inverse] != np.arange(table.size))
-    return (int(first[inverse[repeats[0]]]), int(repeats[0])) if repeats.size else None
+    if repeats.size:
+        return int(first[inverse[repeats[0]]]), int(repeats[0])
+    step = 1
+    for extent, stride in layout.leaves():
+        if stride == 0 and extent > 1:
+            return 0, step
+        step *= extent
+    if layout.size <= ALIAS_LIMIT:
+        return None
+    raise LayoutError(f"undecided: {layout} has {layout.size:,} elements, too many to look for two at one offset")
+
+
+def _first_elements(layout: Layout, count: int) -> Layout:
+    """A layout of the first elements, in index order: as many whole steps of its leaves as make up to `count`."""
+    leaves = []
+    for extent, stride in layout.leaves():
+        leaves.append((min(extent, count), stride))
+        count //= extent
+        if count <= 1:
+            break
+    return Layout(*map(tuple, zip(*leaves, strict=True)))
 
 
 def leaf_values(value: IntTuple) -> tuple[int, ...]:
@@ -243,21 +262,25 @@ def _depth(value: IntTuple) -> int:
     return 1 + max(map(_depth, value)) if isinstance(value, tuple) else 0
 
 
-def _int_tuple(value, what: str, depth: int = 0) -> IntTuple:
+def int_tuple(value, what: str, depth: int = 0) -> IntTuple:
     """`value` as plain ints in tuples, or a LayoutError naming the entry that is neither."""
     if isinstance(value, (tuple, list)):
         if depth == DEEPEST:
             raise LayoutError(f"the {what} is nested more than {DEEPEST} deep")
         if not value:
             raise LayoutError(f"an empty tuple in the {what}: every mode needs at least one number")
-        return tuple(_int_tuple(entry, what, depth + 1) for entry in value)
+        return tuple(int_tuple(entry, what, depth + 1) for entry in value)
     if value is Ellipsis:
         raise LayoutError(f"the {what} still has a ... in it; put a number in its place")
     if not isinstance(value, (bool, np.bool_)):
         try:
-            return as_int(value)
+            number = as_int(value)
         except TypeError:
             pass
+        else:
+            if abs(number) > OFFSET_LIMIT:
+                raise LayoutError(f"a number in the {what} is beyond 2^62")
+            return number
     raise LayoutError(f"{value!r} in the {what} is not a whole number")
 
 

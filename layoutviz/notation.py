@@ -14,6 +14,7 @@ from layoutviz.errors import LayoutError
 
 IntTuple = int | tuple  # an int, or a tuple of IntTuples: CuTe's nested integers
 
+SHOWN = 60  # characters shown before and after a fault
 DEEPEST = 50  # levels of nesting; no layout of use comes near
 
 _TOKEN = re.compile(r"\s*(-?[0-9]+|[(),:])")
@@ -67,7 +68,7 @@ class _Reader:
             return self.entries()
         if token is None or token in "),:":
             self.fail('expected a number or "("')
-        if len(token) > 20:
+        if len(token.lstrip("-0")) > 19:
             self.fail("this number is beyond 2^62")
         return int(self.take())
 
@@ -88,5 +89,6 @@ class _Reader:
 
     def fail(self, why: str):
         at = self.pos + len(self.text[self.pos :]) - len(self.text[self.pos :].lstrip())
-        line = " ".join(self.text.split("\n"))
-        raise LayoutError(f"cannot read this layout: {why}\n    {line}\n    {' ' * at}^")
+        start = max(0, at - SHOWN)
+        line = "".join(char if char.isprintable() else " " for char in self.text[start : at + SHOWN])
+        raise LayoutError(f"cannot read this layout: {why}\n    {line}\n    {' ' * (at - start)}^")

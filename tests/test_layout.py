@@ -119,6 +119,7 @@ def test_layouts_do_not_change():
         ("4 4", 'expected ":" or the end', 2),
         ("(4,4):(4,1.5)", "not part of the notation", 10),
         ("(4,4):(99999999999999999999999,1)", "beyond 2^62", 7),
+        ("x" * 100_000, "not part of the notation", 0),
         ("(" * 60 + "4", "nested more than 50 deep", 50),
         ("４:1", "not part of the notation", 0),
     ],
@@ -127,9 +128,10 @@ def test_malformed_notation_is_pointed_at(text, says, column):
     with pytest.raises(LayoutError) as error:
         Layout(text)
     message, shown, pointer = str(error.value).split("\n")
-    assert says in message
-    assert shown.strip() == text.strip()
-    assert pointer.index("^") - (len(shown) - len(shown.lstrip())) == column or not text
+    assert says in message and len(str(error.value)) < 400
+    start = max(0, column - 60)  # of a long text the part around the fault is shown
+    assert shown[4:] == text[start : column + 60]
+    assert pointer.index("^") - 4 == column - start
 
 
 @pytest.mark.parametrize(
@@ -148,6 +150,7 @@ def test_malformed_notation_is_pointed_at(text, says, column):
         (((2**40, 2**40), (0, 0)), "past 2^62"),
         (("(4,4):(4,1)", (1, 2)), "put the stride into it"),
         ((None,), "None in the shape"),
+        ((10**5000,), "a number in the shape is beyond 2^62"),
         ((functools.reduce(lambda inner, _: (inner,), range(60), 4),), "nested more than 50 deep"),
     ],
 )
@@ -184,8 +187,11 @@ def test_huge_layouts_answer_or_refuse_at_once():
     assert same_function(huge, Layout((2**20, 2**20), (2**20, 1)))
     with pytest.raises(LayoutError, match="tables are made up to"):
         huge.offsets()
+    assert find_alias(Layout((2**20, 2**20), (3, 5))) == (5, 3 * 2**20)
     with pytest.raises(LayoutError, match="undecided"):
-        find_alias(Layout((2**20, 2**20), (3, 5)))
+        find_alias(Layout((2**30, 2**20), (1, 2**29)))
+    assert find_alias(Layout((5000, 1000), (1, 0))) == (0, 5000)
+    assert find_alias(Layout((2**30, 2), (1, 0))) == (0, 2**30)
 
 
 @given(layouts())
@@ -199,7 +205,7 @@ def test_select_reorders_coordinates(layout):
 
 @pytest.mark.parametrize("modes", [(0, 0), (2,), (), (-1,)])
 def test_select_refuses_modes_that_are_not_there(modes):
-    with pytest.raises(LayoutError, match="cannot select"):
+    with pytest.raises(LayoutError, match="cannot select|an empty tuple in the modes"):
         select(Layout("(4,6):(6,1)"), modes)
 
 

@@ -1,6 +1,5 @@
 """Pictures: the numbers in them are the layout's, in every backend; contrast; windows; nothing left open."""
 
-import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -11,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 
 from layoutviz import Layout, LayoutError, to_figure, to_svg, to_text
 from layoutviz.api import VIEWS, scene_of
@@ -68,7 +68,7 @@ def test_text_and_scene_agree_with_the_table(layout, label):
         assert (panel.keys["offset"][cell], panel.keys["index"][cell]) == (layout(r, c), r + c * rows)
     if label == "offset":
         lines = to_text(layout).splitlines()[2 : 2 + rows]
-        assert [[int(re.sub("=", "", n)) for n in line.split()[1:]] for line in lines] == [
+        assert [[int(n.strip("=")) for n in line.split()[1:]] for line in lines] == [
             [layout(i, j) for j in range(cols)] for i in range(rows)
         ]
 
@@ -127,6 +127,34 @@ def test_aliasing_is_marked_and_named():
     assert grid(Layout("(4,4):(1,3)"), marks={0: "wrong"}).panels[0][0].marks == panel.marks | {0: "wrong"}
 
 
+@given(st.tuples(*[st.integers(1, 4)] * 3), st.tuples(*[st.integers(-3, 9)] * 3))
+def test_a_cell_is_marked_wherever_its_twin_is(shape, stride):
+    layout = Layout(shape, stride)
+    offsets = layout.offsets().tolist()
+    for panel in grid(layout).all_panels():
+        shared = {cell for cell, o in enumerate(panel.keys["offset"].tolist()) if offsets.count(o) > 1}
+        assert set(panel.marks) == shared
+
+
+def test_a_cell_is_marked_when_its_twin_is_not_drawn():
+    assert grid(Layout("(200,3):(1,128)")).panels[0][0].marks  # (0,1) lies where (128,0) does, below the window
+    assert grid(Layout((4, 4, 10**10), (1, 4, 0))).panels[0][0].marks
+
+
+def test_layouts_with_endless_slices_are_drawn_at_once():
+    scene = grid(Layout((4, 4, 10**10)))
+    assert len(scene.all_panels()) == 8 and "Drawn: the first 8 of 10,000,000,000 slices." in scene.caption
+    assert describe(Layout((2**30, 4, 2), (1, 1, 2**29))).endswith("slots. Slots are shared.")
+
+
+def test_each_row_of_panels_has_the_largest_labels_that_fit_it():
+    scene = transpose(Layout("((4,4),(4,4)):((1,4),(16,64))"))
+    a, b, strip = layout_scene(scene).places
+    assert a.font == b.font > strip.font >= 8
+    text = to_svg(scene)
+    assert text.count("(3,3),(3,3)</text>") == 1
+
+
 @pytest.mark.parametrize("view", VIEWS)
 def test_more_cells_than_a_screen_can_show_are_drawn_as_a_window_that_says_so(view):
     scene = scene_of(Layout((8192, 8192), (8192, 1)), view)
@@ -170,7 +198,7 @@ def test_colour_is_one_function_of_a_key():
 def test_figures_are_made_without_pyplot_or_drawn_into_given_axes():
     to_figure("(5,7):(7,1)")
     assert "matplotlib.pyplot" not in sys.modules or not matplotlib.pyplot.get_fignums()
-    other = matplotlib.figure.Figure()
+    other = Figure()
     assert to_figure("(5,7):(7,1)", ax=other.add_subplot()) is other
 
 
@@ -179,22 +207,21 @@ def test_figures_show_each_label_in_its_cell(axes):
     """Drawn to pixels: each cell but the two without a label has dark ink, near its middle and not beyond its edges."""
     labels = ["8888", "8", "", "88", "", "888"]
     scene = grid(Layout("(2,3):(3,1)"), labels=labels)
-    ax = matplotlib.figure.Figure(figsize=(6, 5), dpi=100).add_axes((0.1, 0.1, 0.8, 0.8)) if axes == "given" else None
+    ax = Figure(figsize=(6, 5), dpi=100).add_axes((0.1, 0.1, 0.8, 0.8)) if axes == "given" else None
     fig = to_figure(scene, ax=ax)
     canvas = FigureCanvasAgg(fig)
     canvas.draw()
     dark = np.asarray(canvas.buffer_rgba())[::-1, :, :3].sum(-1) < 200
-    g = layout_scene(scene)
-    (place,) = g.places
+    (place,) = layout_scene(scene).places
     for cell, label in enumerate(scene.panels[0][0].labels):
         r, c = place.panel.row[cell], place.panel.col[cell]
-        corners = [(place.x + (c + a) * g.cell_w, place.y + (r + b) * g.cell_h) for a, b in ((0.06, 0.94), (0.94, 0.06))]
+        corners = [(place.x + (c + a) * place.cell_w, place.y + (r + b) * place.cell_h) for a, b in ((0.06, 0.94), (0.94, 0.06))]
         (x0, y0), (x1, y1) = fig.axes[0].transData.transform(corners).round().astype(int)
         ink = np.argwhere(dark[y0:y1, x0:x1])
         assert bool(len(ink)) == bool(label), (axes, cell, label)
         if label:
             assert np.abs(ink.mean(0) / (y1 - y0, x1 - x0) - 0.5).max() < 0.06
-            assert abs(np.ptp(ink[:, 1]) / (x1 - x0) - (len(label) * 0.6 - 0.12) * g.font / (0.88 * g.cell_w)) < 0.1
+            assert abs(np.ptp(ink[:, 1]) / (x1 - x0) - (len(label) * 0.6 - 0.12) * place.font / (0.88 * place.cell_w)) < 0.1
 
 
 @settings(max_examples=20, deadline=None)

@@ -22,20 +22,20 @@ TITLE_INK, HEAD_INK, LINE, FAINT_LINE = "#1f1f1f", "#4a4a4a", "#3c3c3c", "#9a9a9
 
 @dataclass(frozen=True)
 class Place:
-    """A panel and where its first cell begins."""
+    """A panel, where its first cell begins, the size of its cells and of their labels (font 0: no labels)."""
 
     panel: Panel
     x: float
     y: float
+    cell_w: float
+    cell_h: float
+    font: int
 
 
 @dataclass(frozen=True)
 class Geometry:
-    """Cell size, label size (0: no labels) and the place of each panel; width and height of the whole."""
+    """The place of each panel; width and height of the whole; the caption in lines."""
 
-    cell_w: float
-    cell_h: float
-    font: int
     places: tuple[Place, ...]
     width: float
     height: float
@@ -68,29 +68,46 @@ class Line:
 
 
 def layout_scene(scene: Scene) -> Geometry:
-    """Choose the largest labels that fit, then put the panels in rows."""
-    cols = max(sum(panel.cols for panel in row) for row in scene.panels)
-    longest = max((len(label) for panel in scene.all_panels() for label in panel.labels), default=1)
+    """Put the panels in rows, each row with the largest labels that fit."""
+    places, y, width = [], PAD, 0.0
+    for row in scene.panels:
+        font, sizes = _cell_sizes(row)
+        x, bottom = float(PAD), y
+        for panel, (w, h) in zip(row, sizes, strict=True):
+            left = x + (max(map(len, panel.row_labels)) * 7 + 22 if panel.row_labels else 0)
+            top = y + (TITLE if panel.title else 0) + (HEAD if panel.col_labels else 0)
+            places.append(Place(panel, left, top, w, h, font))
+            x = max(left + panel.cols * w, left + len(panel.title) * 8) + GAP
+            bottom = max(bottom, top + panel.rows * h)
+        width, y = max(width, x - GAP), bottom + GAP
+    width = max(width, 200.0, min(len(scene.caption) * CAPTION_GLYPH, CAPTION_WIDE))
+    lines = tuple(textwrap.wrap(scene.caption, int(width / CAPTION_GLYPH)))
+    return Geometry(tuple(places), width + PAD, y - GAP + PAD + len(lines) * CAPTION_LINE, lines)
+
+
+def _cell_sizes(row: tuple[Panel, ...]) -> tuple[int, list[tuple[float, float]]]:
+    """The label size of a row of panels, and the width and height of each panel's cells: wide enough for its longest label."""
+    longest = [max(map(len, panel.labels), default=1) for panel in row]
     for font in FONTS:
         high = round(font * 2.5)
-        wide = max(high, round((longest + 1) * GLYPH * font))
-        if cols * wide <= (COMFORTABLE if font > FONTS[-1] else WIDEST):
-            return _place(scene, float(wide), float(high), font)
-    side = max(8.0, min(14.0, WIDEST / cols))
-    return _place(scene, side, side, 0)
+        wide = [max(high, round((n + 1) * GLYPH * font)) for n in longest]
+        if sum(panel.cols * w for panel, w in zip(row, wide, strict=True)) <= (COMFORTABLE if font > FONTS[-1] else WIDEST):
+            return font, [(float(w), float(high)) for w in wide]
+    side = max(8.0, min(14.0, WIDEST / sum(panel.cols for panel in row)))
+    return 0, [(side, side)] * len(row)
 
 
 def texts(scene: Scene, g: Geometry) -> Iterator[Text]:
     """Titles, headers with the names of their axes, and the caption."""
     for place in g.places:
-        panel, x, y = place.panel, place.x, place.y
-        size = max(min(g.font, 11), 9)
+        panel, x, y, w, h = place.panel, place.x, place.y, place.cell_w, place.cell_h
+        size = max(min(place.font, 11), 9)
         if panel.title:
             yield Text("title", x, y - (24 if panel.col_labels else 8), panel.title, 13, TITLE_INK)
-        for c in range(0, len(panel.col_labels), _step(panel.col_labels, g.cell_w)):
-            yield Text("head", x + (c + 0.5) * g.cell_w, y - 6, panel.col_labels[c], size, HEAD_INK, "middle")
-        for r in range(0, len(panel.row_labels), max(1, -(-12 // int(g.cell_h)))):
-            yield Text("head", x - 6, y + (r + 0.5) * g.cell_h + 4, panel.row_labels[r], size, HEAD_INK, "end")
+        for c in range(0, len(panel.col_labels), _step(panel.col_labels, w)):
+            yield Text("head", x + (c + 0.5) * w, y - 6, panel.col_labels[c], size, HEAD_INK, "middle")
+        for r in range(0, len(panel.row_labels), max(1, -(-12 // int(h)))):
+            yield Text("head", x - 6, y + (r + 0.5) * h + 4, panel.row_labels[r], size, HEAD_INK, "end")
         if panel.row_labels and (axes := "\\".join(filter(None, (panel.row_axis, panel.col_axis)))):
             yield Text("head", x - 6, y - 6, axes, size, HEAD_INK, "end", italic=True)
     first = g.height - PAD - (len(g.caption_lines) - 1) * CAPTION_LINE
@@ -98,9 +115,9 @@ def texts(scene: Scene, g: Geometry) -> Iterator[Text]:
         yield Text("caption", PAD, first + n * CAPTION_LINE, line, 11, HEAD_INK)
 
 
-def marks(place: Place, g: Geometry) -> Iterator[Line]:
+def marks(place: Place) -> Iterator[Line]:
     """A wrong cell: a heavy frame and a cross. An alias: a dark corner. A hole: a stroke through it."""
-    w, h = g.cell_w, g.cell_h
+    w, h = place.cell_w, place.cell_h
     for cell, mark in place.panel.marks.items():
         x, y = place.x + place.panel.col[cell] * w, place.y + place.panel.row[cell] * h
         s = min(w, h) * 0.26
@@ -115,14 +132,14 @@ def marks(place: Place, g: Geometry) -> Iterator[Line]:
             yield Line("hole", ((x + 3, y + h - 3), (x + w - 3, y + 3)), FAINT_LINE)
 
 
-def frames(place: Place, g: Geometry) -> Iterator[Line]:
+def frames(place: Place) -> Iterator[Line]:
     """The tiles' borders, heavier with the level, and the panel's frame if its last row is full."""
-    panel = place.panel
+    panel, w, h = place.panel, place.cell_w, place.cell_h
     boxes = [(b.level + 0.8, b.row, b.col, b.rows, b.cols) for b in panel.borders]
     if len(panel.row) == panel.rows * panel.cols:
         boxes.append((1, 0, 0, panel.rows, panel.cols))
     for width, r, c, rows, cols in boxes:
-        yield Line("frame", _box(place.x + c * g.cell_w, place.y + r * g.cell_h, cols * g.cell_w, rows * g.cell_h), LINE, width)
+        yield Line("frame", _box(place.x + c * w, place.y + r * h, cols * w, rows * h), LINE, width)
 
 
 def _box(x: float, y: float, w: float, h: float):
@@ -136,19 +153,3 @@ def _step(labels, room: float) -> int:
     while step * room < longest and step < len(labels):
         step *= 2
     return step
-
-
-def _place(scene: Scene, w: float, h: float, font: int) -> Geometry:
-    places, y, width = [], PAD, 0.0
-    for row in scene.panels:
-        x, bottom = float(PAD), y
-        for panel in row:
-            left = x + (max(map(len, panel.row_labels)) * 7 + 22 if panel.row_labels else 0)
-            top = y + (TITLE if panel.title else 0) + (HEAD if panel.col_labels else 0)
-            places.append(Place(panel, left, top))
-            x = max(left + panel.cols * w, left + len(panel.title) * 8) + GAP
-            bottom = max(bottom, top + panel.rows * h)
-        width, y = max(width, x - GAP), bottom + GAP
-    width = max(width, 200.0, min(len(scene.caption) * CAPTION_GLYPH, CAPTION_WIDE))
-    lines = tuple(textwrap.wrap(scene.caption, int(width / CAPTION_GLYPH)))
-    return Geometry(w, h, font, tuple(places), width + PAD, y - GAP + PAD + len(lines) * CAPTION_LINE, lines)

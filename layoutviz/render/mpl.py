@@ -13,7 +13,7 @@ from matplotlib.textpath import TextPath
 from matplotlib.transforms import IdentityTransform
 
 from layoutviz.color import BLANK, INKS
-from layoutviz.render.geometry import GLYPH, Geometry, Line, Place, Text, frames, layout_scene, marks, texts
+from layoutviz.render.geometry import GLYPH, Line, Place, Text, frames, layout_scene, marks, texts
 from layoutviz.scene import Scene
 
 DPI = 96  # CSS pixels: a new figure is as large as the SVG
@@ -35,23 +35,23 @@ def figure(scene: Scene, ax=None) -> Figure:
     (left, _), (right, _) = ax.transData.transform([(0, 0), (g.width, 0)])
     point = (right - left) / g.width * 72 / ax.figure.dpi  # one pixel of the geometry, in points
     for place, fills in zip(g.places, scene.fills(), strict=True):
-        _cells(ax, place, fills, g, point)
-        for line in (*marks(place, g), *frames(place, g)):
+        _cells(ax, place, fills, point)
+        for line in (*marks(place), *frames(place)):
             _line(ax, line, point)
     for text in texts(scene, g):
         _text(ax, text, point)
     return ax.figure
 
 
-def _cells(ax, place: Place, fills, g: Geometry, point: float) -> None:
+def _cells(ax, place: Place, fills, point: float) -> None:
     panel = place.panel
-    x = place.x + np.asarray(panel.col) * g.cell_w
-    y = place.y + np.asarray(panel.row) * g.cell_h
-    corners = np.array([(0, 0), (g.cell_w, 0), (g.cell_w, g.cell_h), (0, g.cell_h)])
+    x = place.x + np.asarray(panel.col) * place.cell_w
+    y = place.y + np.asarray(panel.row) * place.cell_h
+    corners = np.array([(0, 0), (place.cell_w, 0), (place.cell_w, place.cell_h), (0, place.cell_h)])
     faces = [BLANK if panel.marks.get(c) == "hole" else fill for c, fill in enumerate(fills)]
     ax.add_collection(PolyCollection(np.stack([x, y], -1)[:, None] + corners, facecolors=faces, edgecolors="white", linewidths=point))
-    if g.font:
-        _labels(ax, panel, x + g.cell_w / 2, y + g.cell_h / 2 + g.font * 0.35, g.font, point)
+    if place.font:
+        _labels(ax, panel, x + place.cell_w / 2, y + place.cell_h / 2 + place.font * 0.35, place.font, point)
 
 
 def _labels(ax, panel, x, y, font: int, point: float) -> None:

@@ -7,7 +7,7 @@ is a <rect> with data-k, its link value, and a <title>, its tip; the cells stand
 from html import escape
 
 from layoutviz.color import BLANK, INKS
-from layoutviz.render.geometry import Geometry, Line, Place, Text, frames, layout_scene, marks, texts
+from layoutviz.render.geometry import Line, Place, Text, frames, layout_scene, marks, texts
 from layoutviz.scene import Scene
 
 MONO = "ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace"
@@ -25,32 +25,32 @@ def svg(scene: Scene) -> str:
         f'<rect class="paper" width="{w}" height="{h}" rx="6" fill="#ffffff"/>'
     ]
     for place, fills in zip(g.places, scene.fills(), strict=True):
-        parts += ['<g class="cells" stroke="#ffffff">', *_cells(place, fills, scene.link_by, g), '</g><g pointer-events="none">']
-        parts += [*_labels(place, g), *map(_line, marks(place, g)), *map(_line, frames(place, g)), "</g>"]
+        parts += ['<g class="cells" stroke="#ffffff">', *_cells(place, fills, scene.link_by), '</g><g pointer-events="none">']
+        parts += [*_labels(place), *map(_line, marks(place)), *map(_line, frames(place)), "</g>"]
     parts += [*map(_text, texts(scene, g)), '<g class="lights" pointer-events="none"/></svg>']
     return "".join(parts)
 
 
-def _cells(place: Place, fills: list[str], link_by: str, g: Geometry) -> list[str]:
+def _cells(place: Place, fills: list[str], link_by: str) -> list[str]:
     panel = place.panel
     if "hole" in panel.marks.values():
         fills = [BLANK if panel.marks.get(c) == "hole" else fill for c, fill in enumerate(fills)]
     # the parts that repeat are made once: a cell then costs one short join
-    xs = [f'<rect x="{place.x + c * g.cell_w:g}"' for c in range(panel.cols)]
-    ys = [f' y="{place.y + r * g.cell_h:g}" width="{g.cell_w:g}" height="{g.cell_h:g}" fill="' for r in range(panel.rows)]
+    xs = [f'<rect x="{place.x + c * place.cell_w:g}"' for c in range(panel.cols)]
+    ys = [f' y="{place.y + r * place.cell_h:g}" width="{place.cell_w:g}" height="{place.cell_h:g}" fill="' for r in range(panel.rows)]
     cells = zip(panel.row, panel.col, fills, panel.keys[link_by].tolist(), _escaped(panel.tips), strict=True)
     return [f'{xs[c]}{ys[r]}{fill}" data-k="{key}"><title>{tip}</title></rect>' for r, c, fill, key, tip in cells]
 
 
-def _labels(place: Place, g: Geometry) -> list[str]:
+def _labels(place: Place) -> list[str]:
     panel = place.panel
-    if not g.font:
+    if not place.font:
         return []
-    xs = [f'<text x="{place.x + (c + 0.5) * g.cell_w:g}"' for c in range(panel.cols)]
-    ys = [f' y="{place.y + (r + 0.5) * g.cell_h + g.font * 0.35:g}">' for r in range(panel.rows)]
+    xs = [f'<text x="{place.x + (c + 0.5) * place.cell_w:g}"' for c in range(panel.cols)]
+    ys = [f' y="{place.y + (r + 0.5) * place.cell_h + place.font * 0.35:g}">' for r in range(panel.rows)]
     cells = zip(panel.row, panel.col, _escaped(panel.labels), strict=True)
     labels = [f"{xs[c]}{ys[r]}{label}</text>" for r, c, label in cells if label]
-    return [f'<g class="labels" text-anchor="middle" font-size="{g.font}" fill="{INKS[panel.label_kind]}">', *labels, "</g>"]
+    return [f'<g class="labels" text-anchor="middle" font-size="{place.font}" fill="{INKS[panel.label_kind]}">', *labels, "</g>"]
 
 
 def _text(text: Text) -> str:

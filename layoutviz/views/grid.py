@@ -1,14 +1,13 @@
 """`grid`: a layout as rows and columns of cells, each labelled with its offset, index or coordinate."""
 
 from collections.abc import Mapping, Sequence
-from itertools import product
 from math import prod
 
 import numpy as np
 
 from layoutviz.color import Color
 from layoutviz.errors import LayoutError
-from layoutviz.layout import Layout, find_alias, leaf_values
+from layoutviz.layout import ALIAS_LIMIT, Layout, find_alias, leaf_values
 from layoutviz.notation import format_tuple
 from layoutviz.scene import Border, Panel, Scene
 
@@ -40,11 +39,18 @@ def grid(
     """
     if labels is not None and len(labels) != layout.size:
         raise LayoutError(f"{len(labels)} labels for {layout}, which has {layout.size} elements")
-    rest = layout.modes()[2:]
-    slices = [c for c, _ in zip(product(*(range(m.size) for m in reversed(rest))), range(PANELS), strict=False)]
-    panels = tuple(_panel(layout, at[::-1], label, labels, marks or {}, title) for at in slices)
+    check_label(label)
+    if labels is not None:
+        labels = ["".join(char if char.isprintable() else " " for char in str(text)) for text in labels]
+    slices = min(prod(mode.size for mode in layout.modes()[2:]), PANELS)
+    panels = tuple(_panel(layout, n, label, labels, marks or {}, title) for n in range(slices))
     text = caption if caption is not None else describe(layout)
     return Scene((panels,), caption=" ".join(filter(None, (text, window_note(layout)))), color=color)
+
+
+def check_label(label: str) -> None:
+    if label not in LABELS:
+        raise LayoutError(f'cells can be labelled with {", ".join(LABELS)}, not "{label}"')
 
 
 def describe(layout: Layout) -> str:
@@ -53,26 +59,34 @@ def describe(layout: Layout) -> str:
     >>> describe(Layout("(4,4):(1,3)"))
     '16 elements in 13 slots. 3 slots are shared: (3,0) and (0,1) both have offset 3.'
     """
-    facts = f"{layout.size:,} element{'s' * (layout.size != 1)} in {layout.cosize:,} slot{'s' * (layout.cosize != 1)}."
+    size, cosize = layout.size, layout.cosize
+    facts = f"{_counted(size, 'element')} in {_counted(cosize, 'slot')}."
     try:
         alias = find_alias(layout)
     except LayoutError:
-        return f"{facts} Too many to search for elements that share a slot."
+        # more elements than slots: then some must share, even where nobody can say which
+        return f"{facts} {'Slots are shared.' if size > cosize else 'Too many to search for elements that share a slot.'}"
     if alias:
+        shared, unused = _shared_and_unused(layout)
         first, second = (format_tuple(layout.coordinate(i)) for i in alias)
-        return f"{facts} {_shared(layout)}: {first} and {second} both have offset {layout(alias[0])}."
-    if unused := layout.cosize - layout.size:
+        return f"{facts} {shared}: {first} and {second} both have offset {layout(alias[0])}.{unused}"
+    if unused := cosize - size:
         return f"{facts} No slot is shared; {unused:,} stay{'s' * (unused == 1)} unused."
     return f"{facts} Every slot is used once."
 
 
-def _shared(layout: Layout) -> str:
-    """How many slots hold more than one element; no number where counting would slow a slider down."""
+def _shared_and_unused(layout: Layout) -> tuple[str, str]:
+    """How many slots hold several elements, and how many none; no numbers where counting would slow a slider down."""
     if layout.size > COUNTED:
-        return "Slots are shared"
+        return "Slots are shared", ""
     _, counts = np.unique(layout.offsets(), return_counts=True)
-    shared = int((counts > 1).sum())
-    return f"{shared:,} slots are shared" if shared > 1 else "1 slot is shared"
+    shared, unused = int((counts > 1).sum()), layout.cosize - len(counts)
+    words = f"{_counted(shared, 'slot')} {'is' if shared == 1 else 'are'} shared"
+    return words, f" {_counted(unused, 'slot')} stay{'s' * (unused == 1)} unused." if unused else ""
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' * (number != 1)}"
 
 
 def mode_coordinates(mode: Layout, count: int) -> list[str]:
@@ -80,49 +94,62 @@ def mode_coordinates(mode: Layout, count: int) -> list[str]:
     return [format_tuple(mode.coordinate(i)) for i in range(count)]
 
 
-def alias_marks(offsets: np.ndarray) -> dict[int, str]:
-    """A mark for each cell whose offset another cell has too."""
-    _, inverse, counts = np.unique(offsets, return_inverse=True, return_counts=True)
-    return dict.fromkeys(np.flatnonzero(counts[inverse] > 1).tolist(), "alias")
+def alias_marks(layout: Layout, offsets: np.ndarray) -> dict[int, str]:
+    """A mark for each drawn cell, given by its offset, whose offset another element of the layout has too, drawn or not."""
+    if any(extent > 1 and stride == 0 for extent, stride in layout.leaves()):
+        return dict.fromkeys(range(len(offsets)), "alias")
+    try:
+        if find_alias(layout) is None:
+            return {}
+        table = layout.offsets() if layout.size <= ALIAS_LIMIT else offsets
+    except LayoutError:
+        table = offsets  # too many to look at: of those drawn, at least, none stays unmarked
+    values, counts = np.unique(table, return_counts=True)
+    return dict.fromkeys(np.flatnonzero(np.isin(offsets, values[counts > 1])).tolist(), "alias")
 
 
-def _panel(layout, at, label, labels, marks, title) -> Panel:
-    """The slice of a layout at coordinates `at` of its third and further modes; cells run along the rows."""
-    if label not in LABELS:
-        raise LayoutError(f'cells can be labelled with {", ".join(LABELS)}, not "{label}"')
+def _panel(layout: Layout, n: int, label: str, labels, marks, title) -> Panel:
+    """The n-th slice of a layout: its third and further modes at index n. Cells run along the rows."""
     modes = layout.modes()
     row_mode, col_mode = (Layout(1, 0), modes[0]) if len(modes) == 1 else modes[:2]
     rows, cols = min(row_mode.size, WINDOW), min(col_mode.size, WINDOW)
     row, col = np.repeat(np.arange(rows), cols), np.tile(np.arange(cols), rows)
-    start, step = 0, row_mode.size * col_mode.size
-    for mode, c in zip(modes[2:], at, strict=True):
-        start, step = start + c * step, step * mode.size
-    index = row + col * row_mode.size + start
+    index = row + col * row_mode.size + n * row_mode.size * col_mode.size
+    at = _slice_coordinate(modes[2:], n)
     base = sum(mode(c) for mode, c in zip(modes[2:], at, strict=True))
     offset = np.add.outer([row_mode(i) for i in range(rows)], [col_mode(j) + base for j in range(cols)]).ravel()
-    fixed = [mode_coordinates(mode, c + 1)[c] for mode, c in zip(modes[2:], at, strict=True)]
+    fixed = [format_tuple(mode.coordinate(c)) for mode, c in zip(modes[2:], at, strict=True)]
     coordinates = _coordinates(layout, row_mode, col_mode, rows, cols, fixed)
-    texts = {"offset": offset, "index": index}
-    shown = coordinates if label == "coordinate" else list(map(str, texts[label].tolist()))
-    indices = index.tolist()
+    indices, offsets = index.tolist(), offset.tolist()
     if labels is not None:
-        shown = [str(labels[i]) for i in indices]
-    cell_marks = alias_marks(offset) | {cell: marks[i] for cell, i in enumerate(indices) if i in marks}
+        shown = [labels[i] for i in indices]
+    else:
+        shown = coordinates if label == "coordinate" else list(map(str, offsets if label == "offset" else indices))
     return Panel(
         rows, cols, row.tolist(), col.tolist(), shown,
-        tips=[f"index {i} · coordinate {c} · offset {o}" for i, c, o in zip(indices, coordinates, offset.tolist(), strict=True)],
+        tips=[f"index {i} · coordinate {c} · offset {o}" for i, c, o in zip(indices, coordinates, offsets, strict=True)],
         keys={"index": index, "offset": offset},
         title=(title if title is not None else str(layout)) + (f"   at (:,:,{','.join(fixed)})" if fixed else ""),
         row_axis="" if len(modes) == 1 else "i", col_axis="i" if len(modes) == 1 else "j",
         row_labels=[] if len(modes) == 1 else list(map(str, range(rows))), col_labels=list(map(str, range(cols))),
-        label_kind=label, borders=_borders(row_mode, col_mode, rows, cols), marks=cell_marks,
-    )  # fmt: skip
+        label_kind=label, borders=_borders(row_mode, col_mode, rows, cols),
+        marks=alias_marks(layout, offset) | {cell: marks[i] for cell, i in enumerate(indices) if i in marks},
+    )
+
+
+def _slice_coordinate(modes: list[Layout], n: int) -> list[int]:
+    """The index in each mode of the n-th coordinate, the first mode fastest."""
+    at = []
+    for mode in modes:
+        at.append(n % mode.size)
+        n //= mode.size
+    return at
 
 
 def _coordinates(layout, row_mode, col_mode, rows, cols, fixed) -> list[str]:
     columns = mode_coordinates(col_mode, cols)
     if layout.rank == 1:
-        return columns
+        return [f"({c})" for c in columns] if isinstance(layout.shape, tuple) else columns
     tails = [",".join([c, *fixed]) for c in columns]
     return [f"({r},{tail})" for r in mode_coordinates(row_mode, rows) for tail in tails]
 

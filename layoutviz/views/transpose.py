@@ -12,13 +12,13 @@ def transpose(layout: Layout, label: str = "offset") -> Scene:
     """A rank-2 layout beside its transpose (the same two modes, swapped), over the memory that both read.
 
     >>> [panel.title for panel in transpose(Layout("(2,3):(3,1)")).all_panels()]
-    ['A = (2,3):(3,1)', 'A transposed = (3,2):(1,3)', 'memory under both, by offset']
+    ['A = (2,3):(3,1)', 'A transposed = (3,2):(1,3)', 'memory under both: coordinates in A, by offset']
     """
     if layout.rank != 2:
-        raise LayoutError(f"{layout} has {layout.rank} modes; a transpose swaps two")
+        raise LayoutError(f"{layout} has {layout.rank} mode{'s' * (layout.rank != 1)}; a transpose swaps two")
     swapped = select(layout, (1, 0))
     both = [grid(layout, label, title=f"A = {layout}"), grid(swapped, label, title=f"A transposed = {swapped}")]
-    strip = strip_panel(layout, "coordinate", "memory under both, by offset")
-    moral = "The strip names each slot by its coordinate in A. A cell and its twin are one slot: nothing moves."
+    strip = strip_panel(layout, "coordinate", "memory under both: coordinates in A, by offset")
+    moral = "A cell and its twin are one slot: nothing moves."
     caption = " ".join(filter(None, (describe(layout), moral, window_note(layout), strip_note(layout))))
     return Scene((tuple(scene.panels[0][0] for scene in both), (strip,)), caption=caption)

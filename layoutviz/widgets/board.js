@@ -26,7 +26,7 @@ function render({ model, el }) {
   // A board and the boards that it answers: those of one output, or of the page where there are no outputs.
   const peers = () => (el.closest(".jp-OutputArea, .cell-output, .output") ?? document.body).querySelectorAll(".lv-board");
   const tell = (name, detail) => peers().forEach((peer) => peer.dispatchEvent(new CustomEvent(name, { detail })));
-  const key = (cell) => Number(cell.dataset.k);
+  const key = (cell) => cell.dataset.k; // text: a number in JavaScript ends at 2^53
   const tip = (cell) => cell.querySelector("title").textContent;
 
   function paint() {

@@ -28,7 +28,11 @@ class Board(anywidget.AnyWidget):
     _esm = _HERE / "board.js"
     _css = _HERE / "board.css"
     svg = traitlets.Unicode().tag(sync=True)
-    picked = traitlets.List(traitlets.Int()).tag(sync=True)
+    picked = traitlets.List(traitlets.Int()).tag(
+        sync=True,
+        to_json=lambda values, _: [str(value) for value in values],  # as text: a number in JavaScript ends at 2^53
+        from_json=lambda texts, _: [int(text) for text in texts],
+    )
     multiple = traitlets.Bool(False).tag(sync=True)
 
     def __init__(self, scene: Scene, *, multiple: bool = False):

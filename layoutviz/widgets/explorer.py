@@ -1,7 +1,6 @@
 """`Explorer`: sliders over every extent and stride of a layout, a field for its notation, and the picture that answers."""
 
 import traceback
-from contextlib import contextmanager
 from functools import wraps
 from html import escape
 
@@ -11,9 +10,11 @@ import traitlets
 from layoutviz.api import VIEWS, scene_of
 from layoutviz.errors import LayoutError
 from layoutviz.layout import Layout, leaf_values, nest
+from layoutviz.scene import Scene
 from layoutviz.views.grid import LABELS
 from layoutviz.widgets.board import Board, add_static
 
+SLIDER_LIMIT = 2**53
 EXTENT_MAX, STRIDE_MAX = 16, 32  # the sliders' least upper ends; a larger value, once typed, widens its slider
 
 USUAL_LABEL = {"memory_strip": "coordinate"}  # a slot's offset stands above it already
@@ -25,9 +26,13 @@ def _shown(callback):
 
     @wraps(callback)
     def guarded(self, change):
+        if self._following:
+            return
         try:
             callback(self, change)
         except LayoutError as error:
+            if change.owner is not self.notation:  # what was typed stays, to be mended
+                self._follow()
             self._say(f"{error}\nThe picture still shows {self.layout_shown}.")
         except Exception:
             self._say(traceback.format_exc())
@@ -50,13 +55,14 @@ class Explorer(w.VBox):
     layout_shown = traitlets.Instance(Layout)
 
     def __init__(self, layout: Layout, view: str = "grid", *, label: str | None = None):
-        self._syncing = False
+        label = label or USUAL_LABEL.get(view, "offset")
+        self.board = Board(_scene(layout, view, label))
+        self._drawn = view, label
+        self._following = False
         self.notation = w.Text(value=str(layout), description="layout", continuous_update=False, layout=w.Layout(width="340px"))
         self.view = w.Dropdown(options=[(name.replace("_", " "), name) for name in VIEWS], value=view, description="view")
-        self.label = w.ToggleButtons(options=LABELS, value=label or USUAL_LABEL.get(view, "offset"), style={"button_width": "90px"})
-        self.message = w.HTML()
-        self.sliders = w.VBox()
-        self.board = Board(scene_of(layout, view, label=self.label.value))
+        self.label = w.ToggleButtons(options=LABELS, value=label, style={"button_width": "90px"})
+        self.message, self.sliders = w.HTML(), w.VBox()
         super().__init__(layout_shown=layout)
         self.children = [_row(self.notation, self.view, self.label), self.sliders, self.message, self.board]
         self._build_sliders()
@@ -66,34 +72,43 @@ class Explorer(w.VBox):
 
     @_shown
     def _on_notation(self, change):
-        if not self._syncing:
-            self.show(Layout(change.new))
+        self.show(Layout(change.new))
 
     @_shown
     def _on_slider(self, change):
-        if not self._syncing:
-            shape, stride = self.layout_shown.shape, self.layout_shown.stride
-            values = ([slider.value for slider in sliders] for sliders in (self.extents, self.strides))
-            self.show(Layout(*map(nest, values, (shape, stride))))
+        shape, stride = self.layout_shown.shape, self.layout_shown.stride
+        values = ([slider.value for slider in sliders] for sliders in (self.extents, self.strides))
+        self.show(Layout(*map(nest, values, (shape, stride))))
 
     @_shown
     def _on_choice(self, change):
         self.show(self.layout_shown)
 
     def show(self, layout: Layout) -> None:
-        """Show another layout. It is drawn first: one that this view cannot draw raises LayoutError and changes nothing."""
-        scene = scene_of(layout, self.view.value, label=self.label.value)
-        rebuild = _profile(layout) != self._profile
-        with self._sync():
-            self.layout_shown = layout
-            self.notation.value = str(layout)
-            if rebuild:
-                self._build_sliders()
-            for slider, value in zip(self.extents + self.strides, self._leaf_values(), strict=True):
-                slider.max, slider.min = max(slider.max, value), min(slider.min, value)
-                slider.value = value
+        """Show another layout, in the view and with the label chosen.
+
+        It is drawn first: one that this view cannot draw raises LayoutError and changes nothing.
+        """
+        scene = _scene(layout, self.view.value, self.label.value)
+        self.layout_shown, self._drawn = layout, (self.view.value, self.label.value)
+        self._follow()
         self.board.scene = scene
         self._say("")
+
+    def _follow(self) -> None:
+        """Make the controls show what is drawn. Their changes are then no input."""
+        self._following = True
+        try:
+            layout = self.layout_shown
+            self.notation.value = str(layout)
+            self.view.value, self.label.value = self._drawn
+            if _profile(layout) != self._profile:
+                self._build_sliders()
+            for slider, value in zip(self.extents + self.strides, leaf_values(layout.shape) + leaf_values(layout.stride), strict=True):
+                slider.max, slider.min = max(slider.max, value), min(slider.min, value)
+                slider.value = value
+        finally:
+            self._following = False
 
     def _build_sliders(self) -> None:
         layout = self.layout_shown
@@ -105,24 +120,18 @@ class Explorer(w.VBox):
             slider.observe(self._on_slider, "value")
         self.sliders.children = [_row(*pair) for pair in zip(self.extents, self.strides, strict=True)]
 
-    def _leaf_values(self) -> tuple[int, ...]:
-        return leaf_values(self.layout_shown.shape) + leaf_values(self.layout_shown.stride)
-
-    @contextmanager
-    def _sync(self):
-        """While the controls are made to follow the state, their changes are no input."""
-        self._syncing = True
-        try:
-            yield
-        finally:
-            self._syncing = False
-
     def _say(self, words: str) -> None:
         self.message.value = f'<pre role="alert" style="{MESSAGE_STYLE}">{escape(words)}</pre>' if words else ""
 
     def _repr_mimebundle_(self, **kwargs):
         static, _ = self.board._repr_mimebundle_()
         return add_static(super()._repr_mimebundle_(**kwargs), static["image/svg+xml"], static["text/plain"])
+
+
+def _scene(layout: Layout, view: str, label: str) -> Scene:
+    if max(map(abs, leaf_values(layout.shape) + leaf_values(layout.stride))) > SLIDER_LIMIT:
+        raise LayoutError(f"{layout} has numbers beyond 2^53, where a slider in a browser ends; draw() shows it without sliders")
+    return scene_of(layout, view, label=label)
 
 
 def _row(*controls: w.Widget) -> w.HBox:
