@@ -19,7 +19,7 @@ from nbformat import NotebookNode
 
 from course.cells import KINDS, built_as, digest, is_as_built, read
 from course.chapter import BEGIN, END, Cell, ChapterError, read_chapter, split_solution
-from course.include import included
+from course.include import IMPORTS, included
 
 ROOT = Path(__file__).resolve().parent.parent
 _NAMES = {"notebooks": "Lesson", "exercises": "Exercises", "solutions": "Solutions"}
@@ -56,8 +56,11 @@ def _built_cell(cell: Cell, kind: str, file: str, root: Path) -> tuple[str, str,
     if cell.include:
         if cell.exercise:
             raise ChapterError(f"{file}:{cell.line}: a cell is an exercise or an include, not both")
-        if not all(isinstance(node, ast.Import | ast.ImportFrom) for node in ast.parse(source).body):
-            raise ChapterError(f"{file}:{first}: the body of an include= cell is replaced, so it may hold imports only")
+        try:
+            if not all(isinstance(node, IMPORTS) for node in ast.parse(source).body):
+                raise SyntaxError
+        except SyntaxError:
+            raise ChapterError(f"{file}:{first}: the body of an include= cell is replaced, so it may hold imports only") from None
         try:
             source = included(cell.include, root)
         except ChapterError as wrong:

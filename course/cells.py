@@ -17,17 +17,18 @@ def read(path: Path) -> dict | None:
         notebook = json.loads(path.read_text(encoding="utf-8"))
         digest(notebook)
         built_as(notebook)
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
     return notebook
 
 
 def digest(notebook: dict) -> str:
-    """sha256 over the type and source of each cell.
+    """sha256 over the type and source of each cell that is not empty.
 
-    Outputs, metadata, ids and execution counts don't count: JupyterLab writes them when a notebook is merely run.
+    Outputs, metadata, ids and execution counts don't count: JupyterLab writes them when a notebook is merely run. It also adds
+    an empty cell when the last one is run.
     """
-    cells = [[cell["cell_type"], "".join(cell["source"])] for cell in notebook["cells"]]
+    cells = [[cell["cell_type"], source] for cell in notebook["cells"] if (source := "".join(cell["source"])).strip()]
     return hashlib.sha256(json.dumps(cells).encode()).hexdigest()
 
 

@@ -29,6 +29,7 @@ from nbformat import NotebookNode
 
 KEYS = {"tags", "exercise", "needs", "include", "jupyter"}
 JUPYTEXT_KEYS = {"lines_to_next_cell", "lines_to_end_of_cell_marker", "cell_marker"}  # its own notes on how the text was laid out
+TEXTS = ("exercise", "needs", "include")  # keys whose value is a text
 TAGS = {"setup", "exercise", "inline"}
 NEEDS = {"dsl"}
 BEGIN, STARTER, END = "### BEGIN SOLUTION", "### STARTER", "### END SOLUTION"
@@ -60,10 +61,16 @@ class Cell:
 
 def read_chapter(path: Path) -> list[Cell]:
     """The cells of a chapter, checked. Raises ChapterError naming the file and the line."""
-    text = path.read_text(encoding="utf-8")
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as wrong:
+        raise ChapterError(f"{path.name}:1: a chapter is UTF-8 text, and byte {wrong.start} of this one is not") from None
     lines = [number for number, line in enumerate(text.splitlines(), 1) if re.match(r"# %%( |$)", line)]
     # comment_magics off: a comment such as "# more on this later" stays a comment.
-    notebook = jupytext.reads(text, fmt={"extension": ".py", "format_name": "percent", "comment_magics": False})
+    try:
+        notebook = jupytext.reads(text, fmt={"extension": ".py", "format_name": "percent", "comment_magics": False})
+    except Exception as wrong:  # jupytext passes on what its own parsers and nbformat's checks raise, whatever that is
+        raise ChapterError(f"{path.name}:1: this cannot be read as py:percent: {str(wrong).splitlines()[0]}") from None
     if len(notebook.cells) != len(lines):
         raise ChapterError(f"{path.name}:1: each cell begins with a line '# %%' or '# %% [markdown]', the first one at the top")
     cells = [_checked(cell, f"{path.name}:{line}", line) for cell, line in zip(notebook.cells, lines, strict=True)]
@@ -79,11 +86,18 @@ def read_chapter(path: Path) -> list[Cell]:
 
 def _checked(cell: NotebookNode, where: str, line: int) -> Cell:
     said = {key: value for key, value in cell.metadata.items() if key not in JUPYTEXT_KEYS}
+    if cell.cell_type not in ("code", "markdown"):
+        raise ChapterError(f"{where}: a cell is code or [markdown], not {cell.cell_type}")
+    for key in TEXTS:
+        if not isinstance(said.get(key, ""), str):
+            raise ChapterError(f"{where}: {key}= is a text, not {said[key]!r}")
     unknown = sorted(set(said) - KEYS) + sorted(set(said.get("tags", ())) - TAGS)
     if unknown:
         raise ChapterError(f"{where}: unknown {', '.join(map(repr, unknown))}; known keys: {', '.join(sorted(KEYS))}; "
                            f"known tags are {', '.join(sorted(TAGS))}")
     result = Cell(cell.cell_type, cell.source, line, frozenset(said.pop("tags", ())), **said)
+    if result.kind == "markdown" and any(marker in cell.source for marker in (BEGIN, STARTER, END)):
+        raise ChapterError(f"{where}: the markers of a solution stand in code, and this is a markdown cell")
     code_only = [key for key in ("exercise", "needs", "include") if getattr(result, key)]
     if result.kind != "code" and code_only:
         raise ChapterError(f"{where}: {code_only[0]}= is for code cells, and this is a {result.kind} cell")

@@ -19,7 +19,7 @@ def included(spec: str, root: Path) -> str:
     if not path.is_file():
         raise ChapterError(f"there is no file {file} to include")
     text = path.read_text(encoding="utf-8")
-    lines, body = text.splitlines(), ast.parse(text).body
+    lines, body = text.splitlines(), _parsed(text, file)
     if not names:
         taken = [node for node in body if not _is_docstring(node) and not _is_main(node)]
         source = _without(lines, [node for node in body if node not in taken])
@@ -30,6 +30,13 @@ def included(spec: str, root: Path) -> str:
     if relative:
         raise ChapterError(f"{file}:{relative.lineno} imports relatively, which a notebook cannot: {lines[relative.lineno - 1]}")
     return source
+
+
+def _parsed(text: str, file: str) -> list[ast.stmt]:
+    try:
+        return ast.parse(text).body
+    except (SyntaxError, ValueError) as wrong:
+        raise ChapterError(f"{file} is no Python: {wrong}") from None
 
 
 def _with_imports(lines: list[str], body: list[ast.stmt], names: list[str], file: str) -> list[ast.stmt]:

@@ -199,11 +199,13 @@ def _read(path: Path, default):
 
 def _make_pairs(pairs, mnk) -> dict:
     """pairs(M, N, K), checked: a dict from names to the layouts of A (M,K) and B (N,K)."""
+    if len(mnk) != 3 or not all(isinstance(size, int) and size > 0 for size in mnk):
+        raise LadderError(f"a size is three whole numbers M, N, K of 1 or more, not {mnk!r}")
     M, N, K = mnk
     if not callable(pairs):
         raise LadderError("pairs must be a function of M, N, K that makes the layouts, since they are made at several sizes")
     made = pairs(M, N, K)
-    if not isinstance(made, dict) or not made or not all(isinstance(p, tuple) and len(p) == 2 for p in made.values()):
+    if not (isinstance(made, dict) and made and all(isinstance(n, str) and isinstance(p, tuple) and len(p) == 2 for n, p in made.items())):
         raise LadderError(f"pairs(M, N, K) must return a dict from a name to (layout of A, layout of B); it returned {made!r}")
     for name, (A, B) in made.items():
         for what, layout, want in (("A", A, (M, K)), ("B", B, (N, K))):

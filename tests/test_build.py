@@ -259,6 +259,15 @@ def test_a_notebook_without_a_chapter_is_named(root, capsys):
     ("kernels.py:kernel", "kernels.py:other", "# %% include", "use SIZE, kernel, defined there too"),
     ("ladder/kernels.py", "ladder/colonels.py", "# %% include", "there is no file ladder/colonels.py"),
     ("from ladder.kernels import kernel", "print(1)", "print(1)", "may hold imports only"),
+    ("from ladder.kernels import kernel", "print(1", "print(1", "may hold imports only"),
+    ("ladder/kernels.py", "broken.txt", "# %% include", "broken.txt is no Python"),
+    ('tags=["setup"]', "tags=5", None, "5 is not"),
+    ('tags=["setup"]', "tags=[5]", None, "5 is not"),
+    ('exercise="07.2"', "exercise=7", "# %% exercise", "exercise= is a text, not 7"),
+    ('needs="dsl"', 'needs=["dsl"]', "# %% include", "needs= is a text"),
+    ('tags=["setup"]', 'jupyter="x"', None, "'x' is not"),
+    ("# %% [markdown]\n# ## A lesson", "# %% [raw]\n# ## A lesson", "[raw]", "not raw"),
+    ("# ## A lesson", "# ### BEGIN SOLUTION", "# %% [markdown]", "markers of a solution stand in code"),
     (CHAPTER[CHAPTER.index("    ### BEGIN"):CHAPTER.rindex("\n# %%")], "    return 3\n", 'exercise="07.2"', "has no solution"),
     ("# %% [markdown]\n# # 07", "x = 1\n# %% [markdown]\n# # 07", "x = 1", "each cell begins with"),
     ("# # 07 · ", "# ## ", "# %% [markdown]", "needs a heading"),
@@ -266,6 +275,7 @@ def test_a_notebook_without_a_chapter_is_named(root, capsys):
 def test_a_fault_is_named_with_its_line_and_nothing_is_written(root, old, new, at, words, capsys):
     assert old in CHAPTER
     text = CHAPTER.replace(old, new, 1)
+    (root / "broken.txt").write_text("no Python (")
     (root / "course/07_small.py").write_text(text)
     assert run(root) == 1 and files(root) == {}
     said = capsys.readouterr().out
@@ -319,3 +329,10 @@ def test_the_chapters_of_this_course_are_built():
     for path in chapters:
         assert read_chapter(path)
         assert build_chapter(path, home, check=True) == ([], [])
+
+
+def test_a_chapter_that_is_no_text_does_not_stop_the_others(root, capsys):
+    (root / "course/06_latin.py").write_bytes("# %% [markdown]\n# # 06 · \xe9".encode("latin-1"))
+    assert run(root) == 1
+    assert "06_latin.py:1: a chapter is UTF-8 text" in capsys.readouterr().out
+    assert (root / "notebooks/07_small.ipynb").exists()

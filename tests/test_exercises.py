@@ -169,12 +169,30 @@ def test_answers_too_large_to_draw_are_still_judged(shell):
 
 
 @pytest.mark.parametrize("source, line", [
-    ("x = ...", 1), ("\nx = [1, 2, ...]", 2), ("f(..., 2)", 1), ("def f(x):\n    ...", 2), ("x = (", None), ("x = '...'  # ...", None),
+    ("x = ...", 1), ("\nx = [1, 2, ...]", 2), ("x = f(..., 2)", 1), ("def f(x):\n    ...", 2), ("x = (", None), ("x = '...'  # ...", None),
+    ("f(..., 2)", None), ("def g(x): ...\nx = 1", None), ("class P: ...\nx = 1", None), ("if 1:\n    a, x = 1, ...", 2),
+    ("x: int = ...", 1),
+    ("x = 1\nif y is ...: pass", None), ("class f:\n  def g(self): ...", 2), ("f(x := ...)", 1),
     ("y = x[..., 0]", None), ("def f(x: tuple[int, ...]) -> tuple[int, ...]:\n    return x", None), ("x: tuple[int, ...] = (1,)", None),
     ("x = 1\0", None),
 ])  # fmt: skip
 def test_placeholders_are_found_by_syntax(source, line):
-    assert placeholder_line(source) == line
+    assert placeholder_line(source, ("x", "f")) == line
+
+
+@pytest.mark.parametrize("source", [
+    "offsets = []\noffsets.append(offsets)", "import numpy\noffsets = numpy.ndarray", "class P:\n    tolist = 3\noffsets = P()",
+    "offsets = [10**5000] * 12", "class P:\n    def tolist(self): raise SystemExit\noffsets = P()",
+])  # fmt: skip
+def test_strange_answers_are_wrong_and_not_our_fault(shell, source):
+    verdict, _, _ = run(shell, "01.1", source)
+    assert verdict.state is State.WRONG
+
+
+def test_an_error_that_cannot_be_printed_is_raised_by_its_name(shell):
+    source = "class E(Exception):\n    def __str__(self): return 1 / 0\nraise E"
+    verdict, _, _ = run(shell, "01.2", source)
+    assert verdict.state is State.RAISED and verdict.message == "E"
 
 
 def test_a_stale_answer_never_counts(shell):

@@ -63,6 +63,8 @@ def _mistake_in_padding(answer: Layout) -> str:
         return "Every coordinate has the same offset." if along == 0 else "All rows start at the same offset."
     if abs(down) < abs(along):
         return "A step down a column is shorter than a step along a row: that is column-major."
+    if along == -1:
+        return "Its rows run backwards in memory."
     if along != 1:
         return f"One step along a row moves {along} elements, so neighbours in a row are not neighbours in memory."
     if down == PADDED.shape[1]:
@@ -136,6 +138,7 @@ EXERCISES = {
                 "the off-by-one": ("layout = '(6,5):(9,1)'", "offset 9"),
                 "the one-short": ("layout = '(6,5):(7,1)'", "offset 7"),
                 "twice the padding": ("layout = '(6,5):(16,1)'", "more padding"),
+                "backward rows": ("layout = '(6,5):(8,-1)'", "run backwards"),
                 "strided rows": ("layout = '(6,5):(8,2)'", "moves 2 elements"),
                 "the padding as elements": ("layout = '(6,8):(8,1)'", "only elements that exist"),
                 "another form": ("layout = '((2,3),5):((8,16),1)'", "has shape ((2,3),5)"),

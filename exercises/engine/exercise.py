@@ -63,7 +63,7 @@ def attempt(exercise: Exercise, source: str, namespace: dict, run: Callable[[], 
     exception that it raised, or None. Answers of an earlier run are removed first, so that stale values never count.
     Whatever a broken checker raises comes out of here unchanged.
     """
-    line = placeholder_line(source)
+    line = placeholder_line(source, exercise.answers)
     if line is not None:
         return Verdict(State.NOT_ATTEMPTED, f"Line {line} of the cell still holds a `...`: put your answer in its place.")
     for name in exercise.answers:
@@ -71,43 +71,66 @@ def attempt(exercise: Exercise, source: str, namespace: dict, run: Callable[[], 
     error = run()
     if error is not None:
         return Verdict(State.RAISED, one_line(error))
+    try:
+        return _judge(exercise, namespace)
+    except BadAnswer as refused:
+        return Verdict(State.WRONG, str(refused))
+    except RecursionError:
+        return Verdict(State.WRONG, "Your answer is nested without end. Does it hold itself?")
+
+
+def _judge(exercise: Exercise, namespace: dict) -> Verdict:
     for name in exercise.answers:
         if name not in namespace:
             return Verdict(State.NOT_ATTEMPTED, f"The cell has to set `{name}`, and it does not.")
         if _holds_ellipsis(namespace[name]):
             return Verdict(State.NOT_ATTEMPTED, f"`{name}` still holds a `...`: put your answer in its place.")
-    try:
-        return exercise.check(**{name: namespace[name] for name in exercise.answers})
-    except BadAnswer as refused:
-        return Verdict(State.WRONG, str(refused))
+    return exercise.check(**{name: namespace[name] for name in exercise.answers})
 
 
-def placeholder_line(source: str) -> int | None:
-    """The line of the first `...` that stands for something to fill in; None if there is none or the source is no Python.
+def placeholder_line(source: str, answers: tuple[str, ...]) -> int | None:
+    """The line of the first `...` in what is given to an answer; None if there is none or the source is no Python.
 
-    A `...` inside an index (`x[..., 0]`) or an annotation is code, not a placeholder.
+    Elsewhere, and in an index (`x[..., 0]`) or an annotation, a `...` is code and no placeholder.
 
-    >>> placeholder_line("x = 1\\nlayout = Layout((6, 5), (..., ...))"), placeholder_line("y = x[..., 0]  # ...")
-    (2, None)
+    >>> placeholder_line("x = 1\\nlayout = Layout((6, 5), (..., ...))", ("layout",))
+    2
+    >>> placeholder_line("def helper(): ...\\nlayout = x[..., 0]", ("layout",)) is None
+    True
     """
     try:
         tree = ast.parse(source)
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, RecursionError):
         return None
-    code = {
-        id(inner)
-        for node in ast.walk(tree)
-        for part in (getattr(node, "slice", None), getattr(node, "annotation", None), getattr(node, "returns", None))
-        if isinstance(part, ast.AST)
-        for inner in ast.walk(part)
-    }
-    holes = [n.lineno for n in ast.walk(tree) if isinstance(n, ast.Constant) and n.value is Ellipsis and id(n) not in code]
+    holes = [hole.lineno for node in ast.walk(tree) if _binds(node, answers) for hole in _ellipses(node)]
     return min(holes, default=None)
+
+
+def _binds(node: ast.AST, names: tuple[str, ...]) -> bool:
+    """Whether a statement or expression gives one of these names its value."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return node.name in names
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    return any(isinstance(name, ast.Name) and name.id in names for target in targets if target for name in ast.walk(target))
+
+
+def _ellipses(node: ast.AST):
+    """Each `...` in a node that stands neither in an index nor in an annotation."""
+    if isinstance(node, ast.Constant) and node.value is Ellipsis:
+        yield node
+    for name, part in ast.iter_fields(node):
+        if name not in ("slice", "annotation", "returns"):
+            for inner in part if isinstance(part, list) else [part]:
+                if isinstance(inner, ast.AST):
+                    yield from _ellipses(inner)
 
 
 def one_line(error: BaseException) -> str:
     """The error's name and the first line of its message, at most 300 characters."""
-    first = (str(error).strip().splitlines() or [""])[0]
+    try:
+        first = (str(error).strip().splitlines() or [""])[0]
+    except Exception:  # a learner's own exception may fail even at this
+        first = ""
     text = f"{type(error).__name__}: {first}" if first else type(error).__name__
     return text if len(text) <= 300 else text[:299] + "…"
 

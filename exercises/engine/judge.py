@@ -55,6 +55,8 @@ def as_table(name: str, value, rows: int, columns: int) -> list[int]:
     for position, entry in enumerate(entries):
         if type(entry) is not int:
             raise BadAnswer(f"`{name}` has {shorten(entry)} at index {position}; every entry must be a whole number.")
+        if abs(entry) > OFFSET_LIMIT:
+            raise BadAnswer(f"`{name}` has a number beyond 2^62 at index {position}.")
     return entries
 
 
@@ -106,7 +108,7 @@ def table_picture(numbers: list[int], rows: int, columns: int, bad: int | None =
 
 def _plain(value):
     """numpy and torch arrays and numbers as lists and ints; everything else as it is."""
-    return value.tolist() if hasattr(value, "tolist") else value
+    return value.tolist() if type(value).__module__.partition(".")[0] in ("numpy", "torch") and hasattr(value, "tolist") else value
 
 
 def _kind(value) -> str:

@@ -25,7 +25,7 @@ LOCK_SECONDS = 2.0
 def location() -> Path:
     """Where progress is kept: $LAYOUTVIZ_PROGRESS, or my/progress.json in the course's folder."""
     chosen = os.environ.get("LAYOUTVIZ_PROGRESS")
-    return (Path(chosen).expanduser() if chosen else ROOT / "my" / "progress.json").resolve()
+    return (Path(os.path.expanduser(chosen)) if chosen else ROOT / "my" / "progress.json").resolve()
 
 
 def record_try(exercise: Exercise, verdict: Verdict) -> str:
