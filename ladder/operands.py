@@ -46,7 +46,9 @@ class Operand:
     @property
     def injective(self) -> bool:
         """Whether no two coordinates share an element."""
-        return np.unique(self.table).size == self.table.size
+        taken = np.zeros(self.length, bool)
+        taken[self.table] = True
+        return np.count_nonzero(taken) == self.table.size
 
     def blank(self) -> np.ndarray:
         """float16[length] of the sentinel NaN."""
