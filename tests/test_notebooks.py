@@ -1,4 +1,5 @@
 """Every notebook runs from top to bottom as on a machine without a GPU and without torch; starters fail, solutions pass.
+Also as on one without the DSL (macOS), where the cells that need it say so.
 
 What no test here covers is a notebook on a GPU: `make gpu` runs that, and results/gpu.json says when it last did.
 """
@@ -16,36 +17,40 @@ from course.cells import KINDS
 HOME = Path(__file__).resolve().parent.parent
 NOTEBOOKS = sorted(path.relative_to(HOME).as_posix() for kind in KINDS for path in (HOME / kind).glob("*.ipynb"))
 
-# Python runs a module of this name at its start. The path finder it puts in place finds everything but torch.
-WITHOUT_TORCH = '''
-import sys
+# Python runs a module of this name at its start. The path finder it puts in place finds everything but what is hidden.
+HIDING = '''
+import os, sys
 from importlib.machinery import PathFinder
 
+HIDDEN = os.environ["HIDDEN"].split()
 
-class WithoutTorch(PathFinder):
+
+class Hiding(PathFinder):
     @classmethod
     def find_spec(cls, name, path=None, target=None):
-        return None if name.split(".")[0] == "torch" else super().find_spec(name, path, target)
+        return None if name.split(".")[0] in HIDDEN else super().find_spec(name, path, target)
 
     @classmethod
     def find_distributions(cls, *arguments, **named):
-        return (found for found in super().find_distributions(*arguments, **named) if found.name != "torch")
+        return (found for found in super().find_distributions(*arguments, **named) if found.name not in HIDDEN)
 
 
-sys.meta_path[sys.meta_path.index(PathFinder)] = WithoutTorch
+sys.meta_path[sys.meta_path.index(PathFinder)] = Hiding
 '''
+NO_TORCH, NO_DSL = "torch", "torch cutlass nvidia-cutlass-dsl"
 
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    """run(notebook, folder) executes a notebook in place and returns it; an error output raises."""
+    """run(notebook, folder, hidden) executes a notebook in place and returns it; an error output raises."""
     (tmp_path / "site").mkdir()
-    (tmp_path / "site" / "sitecustomize.py").write_text(WITHOUT_TORCH)
+    (tmp_path / "site" / "sitecustomize.py").write_text(HIDING)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path / "site"), str(HOME)]))
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     monkeypatch.setenv("LAYOUTVIZ_PROGRESS", str(tmp_path / "progress.json"))
 
-    def run(notebook, folder):
+    def run(notebook, folder, hidden=NO_TORCH):
+        monkeypatch.setenv("HIDDEN", hidden)
         NotebookClient(notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(folder)}}).execute()
         return notebook
 
@@ -79,13 +84,17 @@ print([name for name in ("torch", "numpy") if any(found.name == name for found i
     assert printed(ran.cells[0]) == "torch\nNone False ''\n['numpy']\n"
 
 
+@pytest.mark.parametrize("hidden", [NO_TORCH, NO_DSL])
 @pytest.mark.parametrize("name", NOTEBOOKS)
-def test_notebook_runs_and_its_exercises_are_judged(name, run):
+def test_notebook_runs_and_its_exercises_are_judged(name, hidden, run):
     notebook = nbformat.read(HOME / name, as_version=4)
     ids = re.findall(r"^%%exercise (\S+)", "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code"), re.M)
     asks = "import json, exercises\nprint(json.dumps({id: [verdict.ok, verdict.state.name] for id, verdict in exercises.verdicts.items()}))"
     notebook.cells.append(code(asks))
-    ran = run(notebook, (HOME / name).parent)
+    ran = run(notebook, (HOME / name).parent, hidden)
+    for cell in ran.cells:
+        if cell.source.startswith("%%needs dsl"):
+            assert ("Skipped: this cell needs the CuTe DSL" in printed(cell)) == (hidden == NO_DSL)
     errors = [output for cell in ran.cells for output in cell.get("outputs", ()) if output.output_type == "error"]
     assert not errors
     verdicts = json.loads(printed(ran.cells[-1]))
