@@ -121,8 +121,8 @@ def test_aliasing_is_marked_and_named():
     panel = scene.panels[0][0]
     offsets = panel.keys["offset"].tolist()
     assert set(panel.marks) == {cell for cell, o in enumerate(offsets) if offsets.count(o) > 1}
-    assert scene.caption == "16 elements in 13 slots. 3 slots are shared: (3,0) and (0,1) both have offset 3."
-    assert describe(Layout("(4,4):(1,0)")) == "16 elements in 4 slots. 4 slots are shared: (0,0) and (0,1) both have offset 0."
+    assert scene.caption == "16 elements in 13 slots. 3 slots are shared (aliasing): (3,0) and (0,1) both have offset 3."
+    assert describe(Layout("(4,4):(1,0)")) == "16 elements in 4 slots. 4 slots are shared (aliasing): (0,0) and (0,1) both have offset 0."
     assert describe(Layout("(2,2):(1,3)")) == "4 elements in 5 slots. No slot is shared; 1 stays unused."
     assert grid(Layout("(4,4):(1,3)"), marks={0: "wrong"}).panels[0][0].marks == panel.marks | {0: "wrong"}
 
@@ -144,7 +144,7 @@ def test_a_cell_is_marked_when_its_twin_is_not_drawn():
 def test_layouts_with_endless_slices_are_drawn_at_once():
     scene = grid(Layout((4, 4, 10**10)))
     assert len(scene.all_panels()) == 8 and "Drawn: the first 8 of 10,000,000,000 slices." in scene.caption
-    assert describe(Layout((2**30, 4, 2), (1, 1, 2**29))).endswith("slots. Slots are shared.")
+    assert describe(Layout((2**30, 4, 2), (1, 1, 2**29))).endswith("slots. Slots are shared (aliasing).")
 
 
 def test_each_row_of_panels_has_the_largest_labels_that_fit_it():

@@ -106,6 +106,6 @@ def test_compare_says_what_it_leaves_out_and_what_is_shared():
     assert compare("(4,4):(4,1)", "(4,4):(1,4)").scene.caption == "Each: 16 elements in 16 slots. Every slot is used once."
     caption = compare({"A": "(200,3):(3,1)", "B": "(4,4):(1,1)"}).scene.caption
     assert "A = (200,3):(3,1): 600 elements in 600 slots. Every slot is used once. Drawn: rows 0 to 127 of 200." in caption
-    assert "B = (4,4):(1,1): 16 elements in 7 slots. 5 slots are shared: (1,0) and (0,1) both have offset 1." in caption
+    assert "B = (4,4):(1,1): 16 elements in 7 slots. 5 slots are shared (aliasing): (1,0) and (0,1) both have offset 1." in caption
     with pytest.raises(LayoutError, match="at least one"):
         compare()

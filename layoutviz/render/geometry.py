@@ -16,7 +16,7 @@ GLYPH = 0.602  # width of a glyph of DejaVu Sans Mono, in font sizes
 COMFORTABLE = 900  # a row of panels shrinks its font until it is this wide
 WIDEST = 1800  # a row of panels with labels is at most this wide; beyond it labels go
 PAD, GAP, TITLE, HEAD, CAPTION_LINE = 12, 28, 24, 18, 18
-CAPTION_GLYPH, CAPTION_WIDE = 6.4, 520.0  # a caption is wrapped at the panels' width, or at 520 px if they are narrower
+CAPTION_GLYPH, CAPTION_WIDE = 6.4, 600.0  # a caption is wrapped at the panels' width, or at 600 px if they are narrower
 TITLE_INK, HEAD_INK, LINE, FAINT_LINE = "#1f1f1f", "#4a4a4a", "#3c3c3c", "#9a9a9a"
 
 

@@ -57,7 +57,7 @@ def describe(layout: Layout) -> str:
     """How many elements lie in how many slots, and whether slots are shared (with the first two that share one) or unused.
 
     >>> describe(Layout("(4,4):(1,3)"))
-    '16 elements in 13 slots. 3 slots are shared: (3,0) and (0,1) both have offset 3.'
+    '16 elements in 13 slots. 3 slots are shared (aliasing): (3,0) and (0,1) both have offset 3.'
     """
     size, cosize = layout.size, layout.cosize
     facts = f"{_counted(size, 'element')} in {_counted(cosize, 'slot')}."
@@ -65,7 +65,7 @@ def describe(layout: Layout) -> str:
         alias = find_alias(layout)
     except LayoutError:
         # more elements than slots: then some must share, even where nobody can say which
-        return f"{facts} {'Slots are shared.' if size > cosize else 'Too many to search for elements that share a slot.'}"
+        return f"{facts} {'Slots are shared (aliasing).' if size > cosize else 'Too many to search for elements that share a slot.'}"
     if alias:
         shared, unused = _shared_and_unused(layout)
         first, second = (format_tuple(layout.coordinate(i)) for i in alias)
@@ -78,10 +78,10 @@ def describe(layout: Layout) -> str:
 def _shared_and_unused(layout: Layout) -> tuple[str, str]:
     """How many slots hold several elements, and how many none; no numbers where counting would slow a slider down."""
     if layout.size > COUNTED:
-        return "Slots are shared", ""
+        return "Slots are shared (aliasing)", ""
     _, counts = np.unique(layout.offsets(), return_counts=True)
     shared, unused = int((counts > 1).sum()), layout.cosize - len(counts)
-    words = f"{_counted(shared, 'slot')} {'is' if shared == 1 else 'are'} shared"
+    words = f"{_counted(shared, 'slot')} {'is' if shared == 1 else 'are'} shared (aliasing)"
     return words, f" {_counted(unused, 'slot')} stay{'s' * (unused == 1)} unused." if unused else ""
 
 
