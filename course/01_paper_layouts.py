@@ -127,17 +127,17 @@ explore(padded, "memory_strip")
 #
 # - `cosize` above `size`: some slots stay unused. Done on purpose, this is **padding**. Chapter 05 pads shared memory to make it faster.
 # - Two coordinates at one offset: **aliasing**. Fine for reading. Two threads that write there race.
-# - Stride 0: every step in that mode stays on the same slot, a **broadcast**. One row of numbers can so be added to each row of a
-#   matrix without being copied.
+# - Stride 0: every step in that mode stays on the same slot, a **broadcast**. In `(4,4):(0,1)` a step down moves nothing: all four
+#   rows are one row of four slots. So one row of numbers can be added to each row of a matrix without being copied.
 
 # %%
-for layout in (row_major, padded, Layout((4, 4), (1, 3)), Layout((4, 4), (1, 0))):
+for layout in (row_major, padded, Layout((4, 4), (1, 3)), Layout((4, 4), (0, 1))):
     print(f"layoutviz {layout}: size {layout.size}, cosize {layout.cosize}")
 
 # %% needs="dsl"
 @cute.jit
 def sizes_in_the_dsl():
-    for stride in ((4, 1), (1, 5), (1, 3), (1, 0)):
+    for stride in ((4, 1), (1, 5), (1, 3), (0, 1)):
         layout = cute.make_layout((4, 4), stride=stride)
         print("DSL", layout, cute.size(layout), cute.cosize(layout))
 
@@ -176,7 +176,7 @@ explore(row_major, "transpose")
 
 # %% [markdown]
 # **The rule.** To transpose, swap the two modes, in the shape and in the stride. Then $A^T(j,i)$ and $A(i,j)$ are the same slot.
-# A row-major matrix *is* the column-major form of its transpose, so "transposed" in a BLAS call costs nothing: it names the
+# A row-major matrix *is* the column-major form of its transpose, so "transposed" in a BLAS call copies nothing: it names the
 # layout of an operand. A layout that is its own transpose is square and has equal strides, so its elements share slots.
 
 # %%

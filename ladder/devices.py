@@ -3,7 +3,8 @@
 from contextlib import contextmanager
 
 from ladder.errors import LadderError
-from ladder.operands import Operand, flatten
+from ladder.operands import Operand
+from layoutviz.layout import leaf_values
 
 
 class Host:
@@ -70,7 +71,7 @@ class Gpu:
 
     def _view(self, flat, operand: Operand):
         stride = operand.layout.stride
-        if flatten(stride) == stride and min(stride) >= 0:
+        if leaf_values(stride) == stride and min(stride) >= 0:
             return self.torch.as_strided(flat, (operand.rows, operand.cols), stride, operand.base)
         if operand.name == "C":
             raise LadderError(f"cuBLAS cannot write C with layout {operand.layout}: its modes must be flat")

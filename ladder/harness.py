@@ -84,7 +84,7 @@ def _print_pairs(layouts) -> None:
 
 
 def _print_errors(size, done: list[Check]) -> None:
-    each = ", ".join(f"{c.name.split()[0]} {c.error:.1e} (cuBLAS {c.cublas_error:.1e})" for c in done)
+    each = ", ".join(f"{c.name.rsplit(' ', 1)[0]} {c.error:.1e} (cuBLAS {c.cublas_error:.1e})" for c in done)
     exact = "all exact on small integers" if all(c.exact for c in done) else "NOT exact on small integers"
     print(f"error  {_by(size)}: {each}; bound {done[0].bound:.0e}; {exact}", flush=True)
 
@@ -174,7 +174,8 @@ def _run_on_host(pairs, host, mnk) -> None:
         run = binding.compile_for_host(host, make_operands(A, B))
         done.append(against_cublas(f"{name} {_by(mnk)}", run, A, B, device=Host()))
     _demand(done)
-    print(f"CPU    the same loops, run as host code at {_by(mnk)}: {', '.join(c.name.split()[0] for c in done)} equal numpy's products")
+    names = ", ".join(check.name.rsplit(" ", 1)[0] for check in done)
+    print(f"CPU    the same loops, run as host code at {_by(mnk)}: {names} equal numpy's products")
 
 
 def _print_recorded(chapter: str | None) -> None:
@@ -204,7 +205,10 @@ def _make_pairs(pairs, mnk) -> dict:
     M, N, K = mnk
     if not callable(pairs):
         raise LadderError("pairs must be a function of M, N, K that makes the layouts, since they are made at several sizes")
-    made = pairs(M, N, K)
+    try:
+        made = pairs(M, N, K)
+    except TypeError as error:
+        raise LadderError(f"pairs(M, N, K) could not be called with three sizes: {error}") from error
     if not (isinstance(made, dict) and made and all(isinstance(n, str) and isinstance(p, tuple) and len(p) == 2 for n, p in made.items())):
         raise LadderError(f"pairs(M, N, K) must return a dict from a name to (layout of A, layout of B); it returned {made!r}")
     for name, (A, B) in made.items():

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ladder.errors import LadderError
-from ladder.operands import flatten
+from layoutviz.layout import leaf_values
 
 ARCHS = {"sm_80": "Ampere (A100)", "sm_89": "Ada (L4, RTX 40)", "sm_90a": "Hopper (H100, H200)"}
 NEEDS_DSL = "this needs the CuTe Python DSL (nvidia-cutlass-dsl, Linux only): pip install -e '.[dsl]' in the course's folder"
@@ -109,7 +109,7 @@ def fake_tensor(layout, dtype=None, assumed_align: int = 16):
     from cutlass.cute.runtime import make_fake_tensor
 
     shape, stride = ((v,) if isinstance(v, int) else v for v in (layout.shape, layout.stride))
-    if flatten(shape) != shape:
+    if leaf_values(shape) != shape:
         raise LadderError(f"{layout} is nested; a stand-in tensor must be flat. Flatten it, or use compile_gemm_for")
     return make_fake_tensor(dtype or Float16, shape, stride, assumed_align=assumed_align)
 

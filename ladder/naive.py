@@ -25,6 +25,7 @@ def dot(mA: cute.Tensor, mB: cute.Tensor, m: cutlass.Int32, n: cutlass.Int32):
 
 @cute.kernel
 def naive_kernel(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor):
+    """Each thread computes one element of C, if it is inside."""
     thread_m, thread_n, _ = cute.arch.thread_idx()
     block_m, block_n, _ = cute.arch.block_idx()
     m, n = TILE * block_m + thread_m, TILE * block_n + thread_n
@@ -34,6 +35,7 @@ def naive_kernel(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor):
 
 @cute.jit
 def naive_gemm(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, stream: cuda.CUstream):
+    """Launch enough blocks of TILE x TILE threads to cover C."""
     M, N = cute.size(mC, mode=[0]), cute.size(mC, mode=[1])
     grid = (cute.ceil_div(M, TILE), cute.ceil_div(N, TILE), 1)
     naive_kernel(mA, mB, mC).launch(grid=grid, block=(TILE, TILE, 1), stream=stream)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ladder.errors import LadderError
 from layoutviz import Layout
+from layoutviz.layout import leaf_values
 
 GUARD = 8192  # elements on either side; a multiple of 8, so that the matrix itself starts at a multiple of 16 bytes
 SENTINEL = np.array(0x7E5A, np.uint16).view(np.float16)  # an fp16 NaN that no arithmetic makes
@@ -91,12 +92,7 @@ def mode_sizes(layout) -> tuple[int, ...]:
     (8, 3)
     """
     shape = layout.shape if isinstance(layout.shape, tuple) else (layout.shape,)
-    return tuple(prod(flatten(mode)) for mode in shape)
-
-
-def flatten(value) -> tuple[int, ...]:
-    """The leaves of a nested tuple, left to right."""
-    return tuple(leaf for part in value for leaf in flatten(part)) if isinstance(value, tuple) else (value,)
+    return tuple(prod(leaf_values(mode)) for mode in shape)
 
 
 def operand_pairs(M: int, N: int, K: int) -> dict[str, tuple[Layout, Layout]]:

@@ -38,7 +38,7 @@ def main(arguments=None, root: Path = ROOT) -> int:
     """Run what is stale and return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m ladder.record", description=__doc__.splitlines()[0])
     parser.add_argument("--all", action="store_true", help="run everything, stale or not")
-    parser.add_argument("--only", metavar="NN", help="run only the notebooks of this chapter, as in --only 01, and no rungs")
+    parser.add_argument("--only", metavar="NN", type=lambda text: text.zfill(2), help="run only this chapter's notebooks, no rungs")
     options = parser.parse_args(arguments)
     machine = preflight()
     if not machine.can_run:
@@ -55,7 +55,7 @@ def main(arguments=None, root: Path = ROOT) -> int:
     print(f"{len(due)} of {len(found)} notebooks to run on {machine.gpu}", flush=True)
     ok = all([_record_notebook(name, root, machine, f"[{i}/{len(due)}]") for i, name in enumerate(due, 1)])
     if not options.only:
-        ok &= _record_rungs(root, machine, again=options.all or bool(due))
+        ok &= _record_rungs(root, machine, again=options.all)
     return 0 if ok else 1
 
 
@@ -71,9 +71,12 @@ def stale(record: dict | None, notebook: Path, root: Path = ROOT) -> bool:
 
 def code_hash(notebook: Path, root: Path = ROOT) -> str:
     """sha256 of the notebook's code cells and of each file of ladder and layoutviz that they import, directly or not."""
-    cells = _code_cells(nbformat.read(notebook, as_version=4))
-    digest = hashlib.sha256("\0".join(cells).encode())
-    for path in imported_files(cells, root):
+    return _hash(_code_cells(nbformat.read(notebook, as_version=4)), root)
+
+
+def _hash(sources: list[str], root: Path) -> str:
+    digest = hashlib.sha256("\0".join(sources).encode())
+    for path in imported_files(sources, root):
         digest.update(f"\0{path.relative_to(root).as_posix()}\0".encode() + path.read_bytes())
     return digest.hexdigest()
 
@@ -124,7 +127,7 @@ def _record_notebook(name: str, root: Path, machine: Preflight, progress: str) -
         "dsl": machine.dsl,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "seconds": round(time.monotonic() - began, 1),
-        "checks": [{key: check[key] for key in ("name", "error", "bound")} for check in checks],
+        "checks": [{key: check[key] for key in ("name", "error", "cublas_error", "bound")} for check in checks],
     }
     records = read_json(root / "results/gpu.json", {}) | {name: record}
     there = set(find_notebooks(root))
@@ -179,13 +182,14 @@ def _record_rungs(root: Path, machine: Preflight, again: bool) -> bool:
     for rung, mnk in RUNGS.items():
         rows, size = read_json(path, []), dict(zip("mnk", mnk, strict=True))
         here = [row for row in rows if row["gpu"] == machine.gpu and {k: row[k] for k in "mnk"} == size]
-        if not again and any(row["rung"] == rung for row in here):
+        code = _hash([f"from ladder import harness, {rung}"], root)
+        if not again and any(row["rung"] == rung and row.get("code") == code for row in here):
             continue
         print(f"rung {rung} at {'x'.join(map(str, mnk))} ...", flush=True)
         rows_of = f"harness.measure_rung({rung!r}, {rung}.{rung}_gemm, {mnk})"
-        code = f"import json; from ladder import harness, {rung}; print(json.dumps({rows_of}))"
+        script = f"import json; from ladder import harness, {rung}; print(json.dumps({rows_of}))"
         try:
-            done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, timeout=CELL_SECONDS)
+            done = subprocess.run([sys.executable, "-c", script], cwd=root, capture_output=True, text=True, timeout=CELL_SECONDS)
             fault = _last_line(done.stderr) if done.returncode else ""
         except subprocess.TimeoutExpired:
             fault = f"not done after {CELL_SECONDS} s"
@@ -193,7 +197,7 @@ def _record_rungs(root: Path, machine: Preflight, again: bool) -> bool:
             print(f"rung {rung}: {fault}", flush=True)
             ok = False
             continue
-        new = json.loads(done.stdout.splitlines()[-1])
+        new = [row | {"code": code} for row in json.loads(done.stdout.splitlines()[-1])]
         write_json(path, [row for row in rows if not (row in here and row["rung"] in {r["rung"] for r in new})] + new)
         print(f"rung {rung}: " + ", ".join(f"{row['rung']} {row['tflops']} TFLOP/s" for row in new), flush=True)
     return ok

@@ -1,5 +1,7 @@
 """The pictures' front door: `draw`, `compare`, `explore`, and `to_svg`, `to_figure`, `to_text` for a layout or a Scene."""
 
+from inspect import signature
+
 from layoutviz.errors import LayoutError
 from layoutviz.layout import Layout
 from layoutviz.scene import Scene, beside
@@ -11,11 +13,16 @@ VIEWS = {"grid": grid, "transpose": transpose, "memory_strip": memory_strip}
 
 
 def scene_of(thing, view: str = "grid", **options) -> Scene:
-    """A Scene of a Layout, of its notation, or of a shape; a Scene is taken as it is."""
-    if isinstance(thing, Scene):
-        return thing
+    """A Scene of a Layout, of its notation, or of a shape; a Scene is taken as it is. LayoutError for unknown views and options."""
     if view not in VIEWS:
         raise LayoutError(f'there is no view "{view}"; there are {", ".join(VIEWS)}')
+    if isinstance(thing, Scene):
+        if options or view != "grid":
+            raise LayoutError("a Scene is drawn as it is; views and options are for layouts")
+        return thing
+    takes = list(signature(VIEWS[view]).parameters)[1:]
+    if unknown := set(options) - set(takes):
+        raise LayoutError(f"{view} has no option {', '.join(sorted(unknown))}; it takes {', '.join(takes)}")
     return VIEWS[view](Layout(thing), **options)
 
 
@@ -32,17 +39,19 @@ def draw(thing, view: str = "grid", **options):
 
 
 def compare(*things, **options):
-    """Layouts side by side in one picture with one colouring, so that equal offsets have equal colours.
+    """The grids of layouts side by side in one picture with one colouring, so that equal offsets have equal colours.
 
     A dict gives them names: compare({"A": "(4,4):(4,1)", "B": "(4,4):(1,4)"}).
     """
     named = [pair for thing in things for pair in (thing.items() if isinstance(thing, dict) else [("", thing)])]
     if not named:
         raise LayoutError("compare needs at least one layout")
-    scenes = [scene_of(thing, **({"title": f"{name} = {Layout(thing)}"} if name else {}), **options) for name, thing in named]
-    captions = {scene.panels[0][0].title: scene.caption for scene in scenes}
-    alike = len(set(captions.values())) == 1
-    caption = f"Each: {scenes[0].caption}" if alike else " ".join(f"{title}: {words}" for title, words in captions.items())
+    scenes = [scene_of(thing, "grid", **({"title": f"{name} = {Layout(thing)}"} if name else {}), **options) for name, thing in named]
+    captions = [scene.caption for scene in scenes]
+    if len(set(captions)) == 1:
+        caption = f"Each: {captions[0]}" if captions[0] else ""
+    else:
+        caption = " ".join(f"{scene.panels[0][0].title}: {scene.caption}" for scene in scenes)
     return draw(beside(*scenes).with_caption(caption))
 
 

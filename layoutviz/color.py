@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 Color = Callable[[int], str]
 
-# one ink for one kind of label, the same in every picture (and in the chapters' text)
+# one ink for one kind of label, the same in every picture
 INKS = {"offset": "#1f1f1f", "index": "#1c3f94", "coordinate": "#7b1e4b"}
-ACCENT = "#b3261e"  # what is wrong
+WRONG, RIGHT = "#b3261e", "#1a7f37"  # white on them, and they on white, have a contrast of 4.5:1 or more
 BLANK = "#f4f4f4"  # a place that holds nothing
 
 _RAMP = ((255, 248, 219), (216, 238, 190), (154, 216, 196), (124, 186, 226))

@@ -3,13 +3,19 @@
 import traceback
 from pathlib import Path
 
-_HERE = str(Path(__file__).parent)
+COURSE = Path(__file__).resolve().parent.parent
+INSIDE = tuple(f"{COURSE / package}/" for package in ("layoutviz", "ladder", "exercises"))
 
 
-class LayoutError(ValueError):
-    """Something asked of a layout that has no right answer; the message says what, where, and what would be right."""
+class ReaderError(Exception):
+    """An error whose message is all the reader needs: in a notebook it shows their own line, not the inside of the library."""
 
     def _render_traceback_(self):
-        """IPython asks this first: the reader sees the message and their own line, not the inside of the library."""
-        own = [f for f in traceback.extract_tb(self.__traceback__) if not f.filename.startswith(_HERE) and "/IPython/" not in f.filename]
-        return ([f"line {own[-1].lineno}:  {own[-1].line}"] if own else []) + [f"LayoutError: {self}"]
+        """IPython asks this first."""
+        frames = traceback.extract_tb(self.__traceback__)
+        own = [frame for frame in frames if not frame.filename.startswith(INSIDE) and "/IPython/" not in frame.filename]
+        return ([f"line {own[-1].lineno}:  {own[-1].line}"] if own else []) + [f"{type(self).__name__}: {self}"]
+
+
+class LayoutError(ReaderError, ValueError):
+    """Something asked of a layout that has no right answer; the message says what, where, and what would be right."""

@@ -14,7 +14,7 @@ from layoutviz.notation import DEEPEST, IntTuple, format_tuple, parse
 
 OFFSET_LIMIT = 2**62  # offsets are handed to numpy as int64
 TABLE_LIMIT = 2**26  # elements: a table of half a gigabyte
-ALIAS_LIMIT = 2**22  # elements searched for two that share an offset
+ALIAS_LIMIT = 2**20  # elements searched for two that share an offset
 
 
 class Layout:
@@ -175,9 +175,9 @@ def same_function(a: Layout, b: Layout) -> bool:
 
 
 def find_alias(layout: Layout) -> tuple[int, int] | None:
-    """Two indices (i, j), i < j, with the same offset; None if there are none. Up to 2^22 elements j is the first that repeats one.
+    """Two indices (i, j), i < j, with the same offset; None if there are none. Up to 2^20 elements j is the first that repeats one.
 
-    Decided from the strides where they chain, else by a table of the first 2^22 elements; LayoutError "undecided" if neither tells.
+    Decided from the strides where they chain, else by a table of the first 2^20 elements; LayoutError "undecided" if neither tells.
 
     >>> find_alias(Layout("(4,4):(1,3)")), find_alias(Layout("(4,4):(1,5)"))
     ((3, 4), None)

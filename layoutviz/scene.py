@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from layoutviz.color import Color, categories, ramp
+from layoutviz.errors import LayoutError
 
 MARKS = ("wrong", "alias", "hole")  # a wrong cell; a cell whose offset another one has too; a place that nothing maps to
 
@@ -90,5 +91,10 @@ class Scene:
 
 
 def beside(*scenes: Scene) -> Scene:
-    """Scenes of one row of panels each, put side by side under one colouring; the first one's settings and caption hold."""
+    """Scenes of one row of panels each, put side by side under one colouring; the first one's settings and caption hold.
+
+    LayoutError for a scene of several rows, which cannot stand beside another.
+    """
+    if any(len(scene.panels) > 1 for scene in scenes):
+        raise LayoutError("only pictures of one row of panels can stand side by side; draw the others one by one")
     return replace(scenes[0], panels=(tuple(panel for scene in scenes for panel in scene.panels[0]),))

@@ -90,7 +90,8 @@ def test_notation_is_typed_and_a_fault_in_it_is_pointed_at(page, explorer):
     field.fill("(2,2):(0,1)")
     field.press("Enter")
     wait_for_title(explorer, "(2,2):(0,1)")
-    assert "2 slots are shared (aliasing): (0,0) and (1,0) both have offset 0." in " ".join(explorer.locator("svg.lv .caption").all_text_contents())
+    caption = " ".join(explorer.locator("svg.lv .caption").all_text_contents())
+    assert "2 slots are shared (aliasing): (0,0) and (1,0) both have offset 0." in caption
     assert alert.count() == 0
 
 

@@ -81,7 +81,7 @@ def miss_the_last_row(a, b, c, C):
 
 
 WRONG = {
-    "zeros": (lambda a, b, c, C: 0 * (a @ b.T), "C(0,0)"),
+    "zeros": (lambda a, b, c, C: 0 * (a @ b.T), "C("),
     "nothing": (lambda a, b, c, C: None, "C(0,0) is not written"),
     "ones": (lambda a, b, c, C: np.ones((len(a), len(b))), "C("),
     "copy of its input": (lambda a, b, c, C: np.resize(a, (len(a), len(b))), "C("),
@@ -465,7 +465,7 @@ def test_rows_of_the_ladder(monkeypatch):
 # ---- the GPU device and the timing loop, on stand-ins for torch ----
 
 
-def test_cublas_gets_the_operands_as_they_lie():
+def test_cublas_gets_the_operands_as_they_lie(monkeypatch):
     """Real torch on the CPU: torch.mm through the same views, C written in place. Not covered: cuBLAS itself."""
     if find_spec("torch") is None:
         say = pytest.fail if os.environ.get("CI") == "true" else pytest.skip
@@ -481,7 +481,14 @@ def test_cublas_gets_the_operands_as_they_lie():
         a, b = (o.place(rng.standard_normal((o.rows, o.cols)).astype(np.float16)) for o in (A, B))
         want = A.read(a).astype(np.float32) @ B.read(b).astype(np.float32).T
         buffers = [device.put(flat) for flat in (a, b, C.blank())]
-        device.cublas_call(*buffers, operands)()
+        call = device.cublas_call(*buffers, operands)
+        matmul, seen = torch.backends.cuda.matmul, []
+        before = matmul.allow_fp16_reduced_precision_reduction
+        with monkeypatch.context() as patch:
+            mm = torch.mm
+            patch.setattr(torch, "mm", lambda *a, **k: (seen.append(matmul.allow_fp16_reduced_precision_reduction), mm(*a, **k)))
+            call()
+        assert seen == [False] and matmul.allow_fp16_reduced_precision_reduction == before, "sums in fp32, and only here"
         c = device.get(buffers[2])
         assert checks.relative_error(C.read(c), want) < 1e-3 and C.strays(c) == 0, name
         assert np.array_equal(device.cublas(*buffers[:2], operands), C.read(c))
@@ -617,7 +624,7 @@ def test_record_format_and_resumption(course, monkeypatch, capsys):
     entry = written["notebooks/01_a.ipynb"]
     assert list(entry) == ["code", "ok", "gpu", "driver", "torch", "dsl", "date", "seconds", "checks"]
     assert entry["ok"] is True and len(entry["code"]) == 64 and entry["gpu"] == "NVIDIA H200"
-    assert entry["checks"] == [{"name": "TN", "error": 2e-4, "bound": 1e-3}]
+    assert entry["checks"] == [{"name": "TN", "error": 2e-4, "cublas_error": 2e-4, "bound": 1e-3}]
 
     stop_at = None
     assert record.main([], course.root) == 1, "a notebook failed"
@@ -734,6 +741,29 @@ def test_the_committed_records():
         warnings.warn("no record, or an older one, in results/gpu.json for: " + ", ".join(old) + " (make gpu)", stacklevel=1)
     assert [name for name, entry in records.items() if not entry["ok"] or any(c["error"] is None for c in entry["checks"])] == []
     assert all(c["error"] <= c["bound"] for entry in records.values() for c in entry["checks"])
+
+
+def test_a_rung_is_stale_when_its_sources_changed(course, monkeypatch):
+    monkeypatch.setattr(record, "RUNGS", {"naive": (4, 3, 2)})
+    (course.root / "ladder").mkdir(exist_ok=True)
+    (course.root / "ladder/naive.py").write_text("TILE = 16\n")
+    row, calls = {"m": 4, "n": 3, "k": 2, "gpu": H200.gpu, "tflops": 1.0, "rung": "naive"}, []
+
+    def run(command, **_):
+        calls.append(command)
+        return types.SimpleNamespace(returncode=0, stdout=json.dumps([row]), stderr="")
+
+    monkeypatch.setattr(record.subprocess, "run", run)
+    assert record._record_rungs(course.root, H200, again=False) and record._record_rungs(course.root, H200, again=False)
+    assert len(calls) == 1
+    (course.root / "ladder/naive.py").write_text("TILE = 8\n")
+    assert record._record_rungs(course.root, H200, again=False) and len(calls) == 2
+
+
+@pytest.mark.parametrize("pairs", [lambda M, N: {}, lambda M, N, K: 1 + "x", lambda M, N, K: {1: (Layout((M, K)), Layout((N, K)))}])
+def test_pairs_that_fail_are_told_in_words(pairs):
+    with pytest.raises(LadderError, match=r"pairs\(M, N, K\)"):
+        harness.gemm_through_layouts(None, pairs)
 
 
 def test_importing_the_harness_is_light():

@@ -4,6 +4,7 @@ Not covered here: that the kernel's launch gives right results on a GPU. `make g
 """
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,8 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ladder import binding, harness, lowering
+from ladder import binding, harness, lowering, naive
 from ladder.devices import Host
+from ladder.errors import LadderError
 from ladder.naive import host_gemm, naive_gemm
 from ladder.operands import make_operands, operand_pairs, padded_output
 from layoutviz import Layout
@@ -90,3 +92,33 @@ def test_runs_alone(mnk, code, words):
     if code == 0:
         assert "compiled for sm_90a, NOT run" in done.stdout and "30x20x10" in done.stdout
         assert "NN, NT, TN, TT equal numpy's products" in done.stdout
+
+
+class Launch:
+    """Stands in for the kernel: remembers how it would have been launched."""
+
+    def __call__(self, mA, mB, mC):
+        return self
+
+    def launch(self, **how):
+        self.how = how
+
+
+@pytest.mark.parametrize(("M", "N", "blocks"), [(200, 136, (13, 9)), (32, 16, (2, 1)), (1, 17, (1, 2)), (33, 48, (3, 3))])
+def test_the_blocks_cover_all_of_c(monkeypatch, M, N, blocks):
+    """On a GPU a grid too small leaves elements unwritten; here it is read while the launching code is traced."""
+    stand_in = Launch()
+    monkeypatch.setattr(naive, "naive_kernel", stand_in)
+    A, B = operand_pairs(M, N, 8)["TN"]
+    with pytest.raises(LadderError, match="launches no kernel"):
+        lowering.compile_gemm_for(naive_gemm, (A, B, padded_output(M, N)))
+    assert tuple(stand_in.how["grid"]) == (*blocks, 1)
+    assert tuple(stand_in.how["block"]) == (16, 16, 1)
+
+
+def test_threads_past_either_edge_are_kept_out():
+    """Both sizes of C stand in comparisons of the PTX; with one test missing, its size does not."""
+    A, B = operand_pairs(203, 139, 8)["TN"]
+    ptx = lowering.compile_gemm_for(naive_gemm, (A, B, padded_output(203, 139))).ptx
+    compared = {int(n) for n in re.findall(r"setp\.\S+\s+%p\d+, %r\d+, (\d+);", ptx)}
+    assert compared & {203, 202} and compared & {139, 138}, compared

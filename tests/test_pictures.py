@@ -143,7 +143,7 @@ def test_a_cell_is_marked_when_its_twin_is_not_drawn():
 
 def test_layouts_with_endless_slices_are_drawn_at_once():
     scene = grid(Layout((4, 4, 10**10)))
-    assert len(scene.all_panels()) == 8 and "Drawn: the first 8 of 10,000,000,000 slices." in scene.caption
+    assert len(scene.all_panels()) == 8 and "Drawn: the first 8 slices of 10,000,000,000." in scene.caption
     assert describe(Layout((2**30, 4, 2), (1, 1, 2**29))).endswith("slots. Slots are shared (aliasing).")
 
 

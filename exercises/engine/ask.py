@@ -7,6 +7,7 @@ from dataclasses import replace
 import ipywidgets as w
 
 from layoutviz import Layout
+from layoutviz.color import RIGHT, WRONG
 from layoutviz.scene import Scene
 from layoutviz.views.grid import grid
 from layoutviz.views.memory_strip import strip_panel
@@ -24,7 +25,7 @@ class Question(w.VBox):
         super().__init__([w.HTML(_line(words, "font-weight:600")), *controls, self.said])
 
     def say(self, right: bool, words: str) -> None:
-        badge, fill = ("✓ Yes.", "#1a7f37") if right else ("✗ Not so.", "#b3261e")
+        badge, fill = ("✓ Yes.", RIGHT) if right else ("✗ Not so.", WRONG)
         self.said.value = f'<div style="border-left:5px solid {fill};padding-left:10px">{_line(f"{badge} {words}")}</div>'
 
     def _repr_mimebundle_(self, **kwargs):

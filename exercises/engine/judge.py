@@ -88,10 +88,8 @@ def picture(layout: Layout, bad: int | None = None) -> Scene | None:
         return None
 
 
-def table_picture(numbers: list[int], rows: int, columns: int, bad: int | None = None) -> Scene | None:
-    """A grid of a learner's own numbers, given in index order, with index `bad` marked; None where they are too large to draw."""
-    if any(abs(number) > OFFSET_LIMIT for number in numbers):
-        return None
+def table_picture(numbers: list[int], rows: int, columns: int, bad: int | None = None) -> Scene:
+    """A grid of a learner's own numbers, given in index order, with index `bad` marked."""
     row, col = np.divmod(np.arange(rows * columns), columns)
     index = row + col * rows
     shown = [numbers[i] for i in index]

@@ -1,7 +1,6 @@
 """The cell magics `%%exercise ID` and `%%needs dsl`."""
 
 import traceback
-from importlib.util import find_spec
 
 from IPython.core.error import UsageError
 
@@ -9,10 +8,11 @@ from exercises.engine import progress
 from exercises.engine.exercise import attempt, find, one_line
 from exercises.engine.show import show
 from exercises.engine.verdict import State, Verdict, verdicts
+from ladder.lowering import has_dsl
 
 NEEDS = {
     "dsl": (
-        "cutlass",
+        has_dsl,
         "Skipped: this cell needs the CuTe DSL (nvidia-cutlass-dsl), which is not installed here. "
         "On Linux `make lab` installs it; it is not made for macOS and Windows.",
     ),
@@ -72,8 +72,8 @@ def needs_cell(shell, line: str, cell: str) -> None:
     needs = line.split()
     if not needs or set(needs) - set(NEEDS):
         raise UsageError(f"%%needs {line}: write %%needs {' or '.join(NEEDS)}")
-    for module, words in (NEEDS[need] for need in needs):
-        if find_spec(module) is None:
+    for is_there, words in (NEEDS[need] for need in needs):
+        if not is_there():
             print(words)
             return
     error = run_body(shell, f"# %%needs {line}\n{cell}")

@@ -10,14 +10,15 @@ from IPython.display import display
 from exercises.engine import progress
 from exercises.engine.exercise import Exercise, solution_source
 from exercises.engine.verdict import State, Verdict
+from layoutviz import color
 
 # icon and fill of the state's badge; white on each fill is at least 4.5:1
 BADGES = {
     State.NOT_ATTEMPTED: ("○", "#57606a"),
     State.RAISED: ("⚠", "#8a4b00"),
-    State.WRONG: ("✗", "#b3261e"),
+    State.WRONG: ("✗", color.WRONG),
     State.RIGHT_NOT_FORM: ("≈", "#0b5cad"),
-    State.RIGHT: ("✓", "#1a7f37"),
+    State.RIGHT: ("✓", color.RIGHT),
     State.FAULT: ("?", "#6b3fa0"),
 }
 # text and background come in a pair, so that the box reads on any theme, with Lab's variables or without

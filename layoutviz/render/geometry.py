@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from layoutviz.color import ACCENT
+from layoutviz.color import WRONG
 from layoutviz.scene import Panel, Scene
 
 FONTS = (13, 12, 11, 10, 9, 8)  # label sizes tried in turn; below 8 px labels go
@@ -122,10 +122,10 @@ def marks(place: Place) -> Iterator[Line]:
         x, y = place.x + place.panel.col[cell] * w, place.y + place.panel.row[cell] * h
         s = min(w, h) * 0.26
         if mark == "wrong":
-            yield Line("wrong", _box(x + 1.5, y + 1.5, w - 3, h - 3), ACCENT, 3)
+            yield Line("wrong", _box(x + 1.5, y + 1.5, w - 3, h - 3), WRONG, 3)
             right, top = x + w - 4, y + 4
-            yield Line("wrong", ((right - s, top), (right, top + s)), ACCENT, 2)
-            yield Line("wrong", ((right, top), (right - s, top + s)), ACCENT, 2)
+            yield Line("wrong", ((right - s, top), (right, top + s)), WRONG, 2)
+            yield Line("wrong", ((right, top), (right - s, top + s)), WRONG, 2)
         elif mark == "alias":
             yield Line("alias", ((x + w, y), (x + w, y + s), (x + w - s, y)), LINE, filled=True)
         else:

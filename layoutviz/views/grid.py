@@ -1,6 +1,7 @@
 """`grid`: a layout as rows and columns of cells, each labelled with its offset, index or coordinate."""
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from math import prod
 
 import numpy as np
@@ -9,12 +10,12 @@ from layoutviz.color import Color
 from layoutviz.errors import LayoutError
 from layoutviz.layout import ALIAS_LIMIT, Layout, find_alias, leaf_values
 from layoutviz.notation import format_tuple
-from layoutviz.scene import Border, Panel, Scene
+from layoutviz.scene import MARKS, Border, Panel, Scene
 
 LABELS = ("offset", "index", "coordinate")
 WINDOW = 128  # rows or columns in one picture; of a larger layout the first ones are drawn
-COUNTED = 2**16  # elements among which shared slots are counted
-PANELS = 8  # slices of a layout of rank 3 or more in one picture
+PANELS = 8  # slices of a layout of rank 3 or more in one picture, or fewer:
+CELLS = WINDOW * WINDOW  # cells in one picture
 
 
 def grid(
@@ -39,16 +40,20 @@ def grid(
     """
     if labels is not None and len(labels) != layout.size:
         raise LayoutError(f"{len(labels)} labels for {layout}, which has {layout.size} elements")
+    layout = Layout(layout)
     check_label(label)
+    for index, mark in (marks or {}).items():
+        if not 0 <= index < layout.size or mark not in MARKS:
+            raise LayoutError(f"marks take an index of {layout} to one of {', '.join(MARKS)}, not {index} to {mark!r}")
     if labels is not None:
         labels = ["".join(char if char.isprintable() else " " for char in str(text)) for text in labels]
-    slices = min(prod(mode.size for mode in layout.modes()[2:]), PANELS)
-    panels = tuple(_panel(layout, n, label, labels, marks or {}, title) for n in range(slices))
+    panels = tuple(_panel(layout, n, label, labels, marks or {}, title) for n in range(_slices(layout)))
     text = caption if caption is not None else describe(layout)
     return Scene((panels,), caption=" ".join(filter(None, (text, window_note(layout)))), color=color)
 
 
 def check_label(label: str) -> None:
+    """LayoutError for a label that no view has."""
     if label not in LABELS:
         raise LayoutError(f'cells can be labelled with {", ".join(LABELS)}, not "{label}"')
 
@@ -76,13 +81,19 @@ def describe(layout: Layout) -> str:
 
 
 def _shared_and_unused(layout: Layout) -> tuple[str, str]:
-    """How many slots hold several elements, and how many none; no numbers where counting would slow a slider down."""
-    if layout.size > COUNTED:
+    """How many slots hold several elements, and how many none; no numbers where there are too many elements to count."""
+    if layout.size > ALIAS_LIMIT:
         return "Slots are shared (aliasing)", ""
-    _, counts = np.unique(layout.offsets(), return_counts=True)
-    shared, unused = int((counts > 1).sum()), layout.cosize - len(counts)
+    values, counts = _slots(layout)
+    shared, unused = int((counts > 1).sum()), layout.cosize - len(values)
     words = f"{_counted(shared, 'slot')} {'is' if shared == 1 else 'are'} shared (aliasing)"
     return words, f" {_counted(unused, 'slot')} stay{'s' * (unused == 1)} unused." if unused else ""
+
+
+@lru_cache(maxsize=4)  # one scene asks several times, once for each panel
+def _slots(layout: Layout) -> tuple[np.ndarray, np.ndarray]:
+    """The offsets in use, in order, and how many elements have each."""
+    return np.unique(layout.offsets(), return_counts=True)
 
 
 def _counted(number: int, what: str) -> str:
@@ -98,13 +109,12 @@ def alias_marks(layout: Layout, offsets: np.ndarray) -> dict[int, str]:
     """A mark for each drawn cell, given by its offset, whose offset another element of the layout has too, drawn or not."""
     if any(extent > 1 and stride == 0 for extent, stride in layout.leaves()):
         return dict.fromkeys(range(len(offsets)), "alias")
-    try:
-        if find_alias(layout) is None:
-            return {}
-        table = layout.offsets() if layout.size <= ALIAS_LIMIT else offsets
-    except LayoutError:
-        table = offsets  # too many to look at: of those drawn, at least, none stays unmarked
-    values, counts = np.unique(table, return_counts=True)
+    if layout.size > ALIAS_LIMIT:  # too many to look at: of those drawn, at least, none stays unmarked
+        values, counts = np.unique(offsets, return_counts=True)
+    elif find_alias(layout) is None:
+        return {}
+    else:
+        values, counts = _slots(layout)
     return dict.fromkeys(np.flatnonzero(np.isin(offsets, values[counts > 1])).tolist(), "alias")
 
 
@@ -172,11 +182,19 @@ def _borders(row_mode: Layout, col_mode: Layout, rows: int, cols: int) -> tuple[
     return tuple(borders)
 
 
+def _slices(layout: Layout) -> int:
+    """How many slices are drawn of a layout of rank 3 or more; 1 of any other."""
+    sizes = [mode.size for mode in layout.modes()]
+    cells = prod(min(size, WINDOW) for size in sizes[:2])
+    return min(prod(sizes[2:]), PANELS, max(1, CELLS // cells))
+
+
 def window_note(layout: Layout) -> str:
     """Says what is left out of the picture, or nothing."""
     sizes = [mode.size for mode in layout.modes()]
     names = ("columns",) if len(sizes) == 1 else ("rows", "columns")
     notes = [f"{name} 0 to {WINDOW - 1} of {size:,}" for name, size in zip(names, sizes, strict=False) if size > WINDOW]
-    if prod(sizes[2:]) > PANELS:
-        notes.append(f"the first {PANELS} of {prod(sizes[2:]):,} slices")
+    drawn, slices = _slices(layout), prod(sizes[2:])
+    if drawn < slices:
+        notes.append(f"the first {_counted(drawn, 'slice') if drawn > 1 else 'slice'} of {slices:,}")
     return f"Drawn: {', '.join(notes)}." if notes else ""

@@ -24,6 +24,7 @@ def memory_strip(layout: Layout, label: str = "coordinate", *, title: str = "mem
     >>> memory_strip(Layout("(2,2):(1,3)")).panels[0][0].labels
     ['0,0', '1,0', '', '0,1', '1,1']
     """
+    layout = Layout(layout)
     caption = " ".join(filter(None, (describe(layout), strip_note(layout))))
     return Scene(((strip_panel(layout, label, title),),), caption=caption)
 

@@ -14,6 +14,7 @@ def transpose(layout: Layout, label: str = "offset") -> Scene:
     >>> [panel.title for panel in transpose(Layout("(2,3):(3,1)")).all_panels()]
     ['A = (2,3):(3,1)', 'A transposed = (3,2):(1,3)', 'memory under both: coordinates in A, by offset']
     """
+    layout = Layout(layout)
     if layout.rank != 2:
         raise LayoutError(f"{layout} has {layout.rank} mode{'s' * (layout.rank != 1)}; a transpose swaps two")
     swapped = select(layout, (1, 0))

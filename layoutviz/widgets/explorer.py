@@ -17,7 +17,6 @@ from layoutviz.widgets.board import Board, add_static
 SLIDER_LIMIT = 2**53
 EXTENT_MAX, STRIDE_MAX = 16, 32  # the sliders' least upper ends; a larger value, once typed, widens its slider
 
-USUAL_LABEL = {"memory_strip": "coordinate"}  # a slot's offset stands above it already
 MESSAGE_STYLE = "margin:4px 12px;white-space:pre-wrap;line-height:1.35;font-weight:600;color:var(--jp-content-font-color0,#1f1f1f)"
 
 
@@ -55,7 +54,7 @@ class Explorer(w.VBox):
     layout_shown = traitlets.Instance(Layout)
 
     def __init__(self, layout: Layout, view: str = "grid", *, label: str | None = None):
-        label = label or USUAL_LABEL.get(view, "offset")
+        label = label or _usual_label(view)
         self.board = Board(_scene(layout, view, label))
         self._drawn = view, label
         self._following = False
@@ -82,6 +81,11 @@ class Explorer(w.VBox):
 
     @_shown
     def _on_choice(self, change):
+        view, label = self._drawn
+        if change.owner is self.view and label == _usual_label(view):
+            self._following = True  # the label follows the view, unless the reader chose another
+            self.label.value = _usual_label(change.new)
+            self._following = False
         self.show(self.layout_shown)
 
     def show(self, layout: Layout) -> None:
@@ -126,6 +130,10 @@ class Explorer(w.VBox):
     def _repr_mimebundle_(self, **kwargs):
         static, _ = self.board._repr_mimebundle_()
         return add_static(super()._repr_mimebundle_(**kwargs), static["image/svg+xml"], static["text/plain"])
+
+
+def _usual_label(view: str) -> str:
+    return "coordinate" if view == "memory_strip" else "offset"  # a slot's offset stands above it already
 
 
 def _scene(layout: Layout, view: str, label: str) -> Scene:
