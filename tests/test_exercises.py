@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -316,7 +317,7 @@ def saved(path):
     return json.loads(path.read_text())["exercises"]
 
 
-def test_progress_counts_and_a_solved_exercise_stays_solved(shell, progress_file):
+def test_progress_counts_and_a_solved_exercise_stays_solved(shell, progress_file, monkeypatch):
     run(shell, "01.2", "layout = (..., ...)")
     assert not progress_file.exists()
     for source, state in [("layout = 3", "wrong"), ("1 / 0", "raised"), ("layout = '((2,3),5):((8,16),1)'", "right_not_form")]:
@@ -325,11 +326,14 @@ def test_progress_counts_and_a_solved_exercise_stays_solved(shell, progress_file
     run(shell, "01.2", "layout = '(6,5):(8,1)'")
     first = saved(progress_file)["01.2"]["first_right"]
     assert first
+    later = type("Later", (), {"now": staticmethod(lambda zone: datetime(2099, 1, 1, tzinfo=zone))})
+    monkeypatch.setattr(progress, "datetime", later)
+    run(shell, "01.2", "layout = '(6,5):(8,1)'")
     run(shell, "01.2", "layout = 3")
-    assert saved(progress_file)["01.2"] == {"state": "right", "tries": 5, "first_right": first, "hints": 0, "solution_seen": False}
+    assert saved(progress_file)["01.2"] == {"state": "right", "tries": 6, "first_right": first, "hints": 0, "solution_seen": False}
     lines = repr(progress.progress()).splitlines()
     assert [line.split()[0] for line in lines] == list(EXERCISES)
-    assert "Not attempted" in lines[0] and lines[1].endswith("Right") and "tries   5" in lines[1]
+    assert "Not attempted" in lines[0] and lines[1].endswith("Right") and "tries   6" in lines[1]
 
 
 ENTRY = {"state": "wrong", "tries": 1, "first_right": None, "hints": 0, "solution_seen": False}

@@ -4,6 +4,7 @@ import pytest
 from driving import browser_page, open_notebook, run_cell, type_cell, write_notebook
 
 from layoutviz import Layout
+from layoutviz.color import contrast, luminance
 
 pytestmark = pytest.mark.browser
 
@@ -173,3 +174,41 @@ def test_a_question_answers_when_as_many_cells_are_clicked(page):
 def test_a_layout_typed_last_shows_itself_as_a_board(page):
     cell = run_cell(page, 5, "svg.lv")
     assert cell.locator(".lv-board text.title").text_content() == "(4,(2,2)):(2,(1,8))"
+
+
+LOOK = """
+cell => {
+  const picture = cell.querySelector("svg.lv"), scale = picture.getBoundingClientRect().width / picture.viewBox.baseVal.width;
+  const colour = (element, what) => getComputedStyle(element)[what].match(/\\d+/g).slice(0, 3).map(Number);
+  return {
+    label: parseFloat(picture.querySelector(".labels").getAttribute("font-size")) * scale,
+    overflow: picture.getBoundingClientRect().right - cell.querySelector(".lv-frame").getBoundingClientRect().right,
+    paper: colour(picture.querySelector(".paper"), "fill"),
+    head: colour(picture.querySelector(".head"), "fill"),
+    title: colour(picture.querySelector(".title"), "fill"),
+    say: colour(cell.querySelector(".lv-say"), "color"),
+  };
+}"""
+
+
+def hex_colour(rgb) -> str:
+    return "#" + "".join(f"{channel:02x}" for channel in rgb)
+
+
+@pytest.mark.parametrize("theme", ["JupyterLab Dark", "JupyterLab Light"])
+def test_a_board_fits_each_theme_and_a_narrow_page(page, theme):
+    page.click("text=Settings >> nth=0")
+    page.hover(".lm-Menu-item:has-text('Theme') >> nth=0")
+    page.click(f".lm-Menu-item:has-text('{theme}') >> nth=-1")
+    page.wait_for_function("dark => document.body.dataset.jpThemeLight === String(!dark)", arg="Dark" in theme, timeout=20_000)
+    page.wait_for_timeout(500)
+    cell = page.locator(".jp-CodeCell").nth(1)
+    wide = cell.evaluate(LOOK)
+    for part in ("head", "title", "say"):
+        assert contrast(hex_colour(wide[part]), hex_colour(wide["paper"])) >= 4.5, (theme, part)
+    assert (luminance(hex_colour(wide["paper"])) < 0.2) == ("Dark" in theme)
+    page.set_viewport_size({"width": 760, "height": 1000})
+    page.wait_for_timeout(500)
+    narrow = cell.evaluate(LOOK)
+    page.set_viewport_size({"width": 1300, "height": 1000})
+    assert 8 <= narrow["label"] < wide["label"] == 13

@@ -474,6 +474,13 @@ def test_cublas_gets_the_operands_as_they_lie(monkeypatch):
 
     device = devices.Gpu.__new__(devices.Gpu)
     device.torch, device.put = torch, lambda flat: torch.from_numpy(flat.copy())
+    matmul, mm, seen = torch.backends.cuda.matmul, torch.mm, []
+    before = matmul.allow_fp16_reduced_precision_reduction
+
+    def watched(*arguments, **named):
+        seen.append(matmul.allow_fp16_reduced_precision_reduction)
+        return mm(*arguments, **named)
+
     nested = {"nested": (Layout(((4, 5), 34), ((1, 136), 4)), Layout((14, 34), (1, 20)))}
     for name, layouts in (operand_pairs(*MNK) | nested).items():
         A, B, C = operands = make_operands(*layouts)
@@ -482,13 +489,10 @@ def test_cublas_gets_the_operands_as_they_lie(monkeypatch):
         want = A.read(a).astype(np.float32) @ B.read(b).astype(np.float32).T
         buffers = [device.put(flat) for flat in (a, b, C.blank())]
         call = device.cublas_call(*buffers, operands)
-        matmul, seen = torch.backends.cuda.matmul, []
-        before = matmul.allow_fp16_reduced_precision_reduction
         with monkeypatch.context() as patch:
-            mm = torch.mm
-            patch.setattr(torch, "mm", lambda *a, **k: (seen.append(matmul.allow_fp16_reduced_precision_reduction), mm(*a, **k)))
+            patch.setattr(torch, "mm", watched)
             call()
-        assert seen == [False] and matmul.allow_fp16_reduced_precision_reduction == before, "sums in fp32, and only here"
+        assert seen.pop() is False and matmul.allow_fp16_reduced_precision_reduction == before, "sums in fp32, and only here"
         c = device.get(buffers[2])
         assert checks.relative_error(C.read(c), want) < 1e-3 and C.strays(c) == 0, name
         assert np.array_equal(device.cublas(*buffers[:2], operands), C.read(c))

@@ -147,6 +147,36 @@ def test_layouts_with_endless_slices_are_drawn_at_once():
     assert describe(Layout((2**30, 4, 2), (1, 1, 2**29))).endswith("slots. Slots are shared (aliasing).")
 
 
+def test_headers_titles_and_tips_name_the_right_places():
+    panels = grid(Layout("(3,5,2):(1,3,20)")).all_panels()
+    assert [p.title for p in panels] == ["(3,5,2):(1,3,20)   at (:,:,0)", "(3,5,2):(1,3,20)   at (:,:,1)"]
+    assert (panels[0].row_axis, panels[0].col_axis) == ("i", "j")
+    assert (list(panels[0].row_labels), list(panels[0].col_labels)) == (["0", "1", "2"], ["0", "1", "2", "3", "4"])
+    assert panels[1].tips[7] == "index 22 · coordinate (1,2,1) · offset 27"
+    strip = memory_strip(Layout("(4,8):(-1,8)"), "index").panels[0][0]
+    assert list(strip.row_labels) == ["-3", "13", "29", "45"] and list(strip.col_labels)[:2] == ["+0", "+1"]
+    for slot, (r, c, tip) in enumerate(zip(strip.row, strip.col, strip.tips, strict=True)):
+        assert int(strip.row_labels[r]) + int(strip.col_labels[c]) == slot - 3
+        assert tip.startswith(f"offset {slot - 3} · ")
+    assert strip.tips[3] == "offset 0 · coordinate (0,0), index 0"
+    shared = memory_strip(Layout("(6,2):(0,1)")).panels[0][0]
+    first = " and ".join(f"coordinate ({i},0), index {i}" for i in range(4))
+    assert shared.tips[0] == f"offset 0 · {first} and 2 more"
+
+
+def test_only_what_is_left_out_is_said_to_be():
+    assert "Drawn" not in grid(Layout((128, 128))).caption and "Drawn" in grid(Layout((129, 128))).caption
+    assert "Drawn" not in memory_strip(Layout(1024)).caption and "Drawn" in memory_strip(Layout(1025)).caption
+    wide = grid(Layout("(128,128,8):(1,64,3)"))
+    assert len(wide.all_panels()) == 1 and wide.caption.endswith("Drawn: the first slice of 8.")
+    assert len(grid(Layout("(64,64,8)")).all_panels()) == 4
+
+
+@pytest.mark.parametrize("view", VIEWS.values())
+def test_views_take_notation_too(view):
+    assert to_svg(view("(4,6):(6,1)")) == to_svg(view(Layout("(4,6):(6,1)")))
+
+
 def test_each_row_of_panels_has_the_largest_labels_that_fit_it():
     scene = transpose(Layout("((4,4),(4,4)):((1,4),(16,64))"))
     a, b, strip = layout_scene(scene).places

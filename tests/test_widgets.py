@@ -109,3 +109,42 @@ def test_compare_says_what_it_leaves_out_and_what_is_shared():
     assert "B = (4,4):(1,1): 16 elements in 7 slots. 5 slots are shared (aliasing): (1,0) and (0,1) both have offset 1." in caption
     with pytest.raises(LayoutError, match="at least one"):
         compare()
+
+
+def test_a_value_past_a_sliders_end_widens_it():
+    explorer = explore("(4,6):(6,1)")
+    explorer.notation.value = "(40,6):(500,-7)"
+    assert agree(explorer)
+    assert explorer.extents[0].max == 40 and explorer.strides[0].max == 500 and explorer.strides[1].min == -7
+
+
+def test_the_label_follows_the_view_until_the_reader_chooses_one():
+    explorer = explore("(4,6):(6,1)")
+    explorer.view.value = "memory_strip"
+    assert explorer.label.value == "coordinate" and agree(explorer)
+    explorer.view.value = "grid"
+    assert explorer.label.value == "offset" and agree(explorer)
+    explorer.label.value = "index"
+    explorer.view.value = "memory_strip"
+    assert explorer.label.value == "index" and agree(explorer)
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: draw("(4,4):(4,1)", lable="index"), "grid has no option lable; it takes label, labels, marks, color, title, caption"),
+        (lambda: draw("(4,4):(4,1)", "transpose", title="A"), "transpose has no option title; it takes label"),
+        (lambda: draw("(4,4):(4,1)", marks={0: "bad"}), "not 0 to 'bad'"),
+        (lambda: draw("(4,4):(4,1)", marks={16: "wrong"}), "not 16 to 'wrong'"),
+        (lambda: draw(scene_of("(4,4):(4,1)"), "transpose"), "a Scene is drawn as it is"),
+        (lambda: compare("(4,4):(4,1)", scene_of("(4,4):(4,1)", "transpose")), "only pictures of one row"),
+    ],
+)
+def test_requests_that_make_no_sense_are_refused_in_words(call, says):
+    with pytest.raises(LayoutError) as error:
+        call()
+    assert says in str(error.value)
+
+
+def test_comparing_a_layout_with_itself_keeps_both():
+    assert len(compare("(4,4):(4,1)", "(4,4):(4,1)").scene.all_panels()) == 2

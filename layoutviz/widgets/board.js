@@ -35,7 +35,7 @@ function render({ model, el }) {
     // in a narrow page the picture shrinks, but not so far that labels fall below 8 px: then it scrolls
     const picture = frame.querySelector("svg.lv");
     const font = Number(frame.querySelector(".labels")?.getAttribute("font-size") ?? 8);
-    picture.style.minWidth = `${(picture.width.baseVal.value * 8) / font}px`;
+    picture.style.minWidth = `${Math.ceil((picture.viewBox.baseVal.width * 8) / font)}px`;
     if (cursor >= cells.length) cursor = -1;
     // while pictures follow each other the frame grows but does not shrink, so that what stands below does not jump
     frame.style.minHeight = `${Math.max(frame.offsetHeight, parseFloat(frame.style.minHeight) || 0)}px`;
