@@ -57,18 +57,19 @@ def showing() -> list[tuple[str, float, float | None]]:
     from driving import browser_page, open_notebook, run_cell, write_notebook
 
     rows = []
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        lab = start_lab(folder, {"JUPYTER_CONFIG_DIR": name, "SSH_CONNECTION": "192.0.2.1 1 192.0.2.2 22"})
+    with tempfile.TemporaryDirectory() as home:
+        folder = Path(home)
+        lab = start_lab(folder, {"JUPYTER_CONFIG_DIR": home, "SSH_CONNECTION": "192.0.2.1 1 192.0.2.2 22"})
         try:
-            for n, most in ((16, 50), (64, None)):
-                write_notebook(folder / f"bench{n}.ipynb", [f'from layoutviz import explore\nexplore("({n},{n}):({n},1)")'])
+            for n, view, most in ((16, "grid", 50), (16, "memory_strip", None), (16, "transpose", None), (64, "grid", None)):
+                name = f"{view}{n}.ipynb"
+                write_notebook(folder / name, [f'from layoutviz import explore\nexplore("({n},{n}):({n},1)", "{view}")'])
                 with browser_page(chromium()) as page:
-                    open_notebook(page, lab.url(f"bench{n}.ipynb"))
+                    open_notebook(page, lab.url(name))
                     run_cell(page, 0, "svg.lv")
                     times = move_slider(page)
                 median, late = statistics.median(times), sorted(times)[int(0.95 * len(times))]
-                rows.append((f"slider move to new {n}x{n} painted in Lab (95th percentile {late:.0f})", median, most))
+                rows.append((f"slider move to new {n}x{n} {view} painted in Lab (95th percentile {late:.0f})", median, most))
         finally:
             stop_lab(lab)
     return rows
