@@ -186,9 +186,14 @@ def _print_recorded(chapter: str | None) -> None:
     if record is None:
         print("record none yet: nobody has run this chapter on a GPU (make gpu does)")
         return
-    each = ", ".join(f"{c['name']} {'nan' if c['error'] is None else format(c['error'], '.1e')}" for c in record["checks"])
-    word = "passed" if record["ok"] else "FAILED"
-    print(f"record {word} on {record['gpu']}, {record['date'][:10]}, error against the fp32 product: {each}")
+    print(f"record {'passed' if record['ok'] else 'FAILED'} on {record['gpu']}, {record['date'][:10]}; errors against the fp32 product:")
+    by_size: dict[str, list[str]] = {}
+    for check in record["checks"]:
+        name, size = check["name"].rsplit(" ", 1)
+        error, cublas = ("nan" if value is None else f"{value:.1e}" for value in (check["error"], check["cublas_error"]))
+        by_size.setdefault(size, []).append(f"{name} {error} (cuBLAS {cublas})")
+    for size, errors in by_size.items():
+        print(f"       {size}: {', '.join(errors)}")
 
 
 def _read(path: Path, default):

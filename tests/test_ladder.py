@@ -362,13 +362,15 @@ def test_without_a_gpu_nothing_looks_like_a_pass(results, monkeypatch, capsys):
 
 
 def test_the_recorded_run_is_shown_with_its_date(results, monkeypatch, capsys):
-    check = {"name": "NN 200x136x72", "error": 2e-4, "bound": 1e-3}
-    entry = {"gpu": "NVIDIA H200", "date": "2026-11-30T10:00:00+00:00", "checks": [check]}
+    check = {"name": "NN 200x136x72", "error": 2e-4, "cublas_error": 3e-4, "bound": 1e-3}
+    checks = [check, check | {"name": "TT 200x136x72", "error": None}, check | {"name": "NN 9x8x7"}]
+    entry = {"gpu": "NVIDIA H200", "date": "2026-11-30T10:00:00+00:00", "checks": checks}
     for ok, word in ((True, "passed"), (False, "FAILED")):
         (results / "gpu.json").write_text(json.dumps({"notebooks/01_paper_layouts.ipynb": entry | {"ok": ok}}))
         harness._print_recorded("01")
         out = capsys.readouterr().out
-        assert word in out and "NVIDIA H200, 2026-11-30" in out and "NN 200x136x72 2.0e-04" in out
+        assert word in out and "NVIDIA H200, 2026-11-30" in out
+        assert "       200x136x72: NN 2.0e-04 (cuBLAS 3.0e-04), TT nan (cuBLAS 3.0e-04)\n       9x8x7: NN 2.0e-04" in out
 
 
 def test_without_the_dsl_one_line(results, monkeypatch, capsys):
