@@ -31,17 +31,17 @@ def grid(
     """A layout of any rank: rank 1 as one row, rank 2 as rows and columns, more as one panel for each further coordinate.
 
     `labels`, one text for each index, stand in for the label. Cells that share an offset are marked; `marks` maps further
-    indices to one of scene.MARKS. Of a layout
-    with more than 128 rows or columns, or 8 panels, the first ones are drawn, and the caption says so.
+    indices to one of scene.MARKS. Of more than 128 rows or columns, 8 panels or 128*128 cells the first ones are drawn, and the
+    caption says so.
 
     >>> scene = grid(Layout("(2,3):(3,1)"))
     >>> scene.panels[0][0].labels
     ['0', '1', '2', '3', '4', '5']
     """
-    if labels is not None and len(labels) != layout.size:
-        raise LayoutError(f"{len(labels)} labels for {layout}, which has {layout.size} elements")
     layout = Layout(layout)
     check_label(label)
+    if labels is not None and len(labels) != layout.size:
+        raise LayoutError(f"{len(labels)} labels for {layout}, which has {layout.size} elements")
     for index, mark in (marks or {}).items():
         if not 0 <= index < layout.size or mark not in MARKS:
             raise LayoutError(f"marks take an index of {layout} to one of {', '.join(MARKS)}, not {index} to {mark!r}")
