@@ -13,7 +13,7 @@ from layoutviz import Layout, compare
 # ## What this machine can do
 #
 # Layouts and pictures need only Python. GPU kernels are compiled where the CuTe DSL is installed, and run where there is an NVIDIA
-# GPU. If something is missing, the line after it says how to get it.
+# GPU. Where something could be added, the line after it says how.
 
 # %%
 print(preflight())
@@ -21,7 +21,7 @@ print(preflight())
 # %% [markdown]
 # ## How a board works
 #
-# A grid like these is a **board**. Point at a cell: the line under the board says what it is, and every cell with the same number
+# The two grids below are **boards**. Point at a cell: the line under the board says what it is, and every cell with the same number
 # lights up. Click to pin it, click again to let go. With the keyboard: Tab to the board, arrows, Enter. What the numbers mean is
 # the first thing you learn in chapter 01.
 

@@ -194,21 +194,28 @@ transpose_in_the_dsl()
 # %% [markdown]
 # ## On the GPU
 #
-# Here is a whole kernel that multiplies two matrices (a **GEMM**): `C = A B^T` in fp16, one thread for each element of `C`. Writing
-# kernels starts in chapter 06. For now find one thing in it: it says `mA[m, k]` and `mB[n, k]`, never a stride. Where an element
-# lies is the layout's business.
+# `A` has `M` rows and `K` columns, `B` has `N` rows and `K` columns, both of 16-bit floats (fp16). Each element of `C`, `M` by `N`, is
+# a row of `A` times a row of `B`. Below is a whole kernel that does this, one thread for each element of `C`. Such a product of two
+# matrices is called a **GEMM**. Writing kernels starts in chapter 06. For now find one thing in it: it says `mA[m, k]` and `mB[n, k]`,
+# never a stride. Where an element lies is the layout's business.
 
 # %% include="ladder/naive.py:TILE,dot,naive_kernel,naive_gemm" needs="dsl"
 from ladder.naive import naive_gemm
 
 # %% [markdown]
-# `A` has `M` rows and `K` columns, `B` has `N` rows and `K` columns, and `k` is what the sum runs over. Each can lie row by row or
-# column by column. That makes four pairs, and BLAS, cuBLAS's interface, has a name of two letters for each: N for an operand that
-# lies as BLAS wants it, column by column, T for its transpose. BLAS's own B is K by N, the transpose of ours: so our `B` by rows is N.
+# Each of the two can lie row by row or column by column. That makes four pairs. The names are those that cuBLAS, NVIDIA's library,
+# gives them; you will meet them again.
+#
+# | name | A lies | B lies |
+# | --- | --- | --- |
+# | TN | row by row, `(M,K):(K,1)` | row by row, `(N,K):(K,1)` |
+# | NN | column by column, `(M,K):(1,M)` | row by row, `(N,K):(K,1)` |
+# | TT | row by row, `(M,K):(K,1)` | column by column, `(N,K):(1,N)` |
+# | NT | column by column, `(M,K):(1,M)` | column by column, `(N,K):(1,N)` |
 
 # %%
 def pairs(M, N, K):
-    """BLAS's name -> (layout of A, layout of B)."""
+    """cuBLAS's name -> (layout of A, layout of B)."""
     A_rows, A_columns = Layout((M, K), (K, 1)), Layout((M, K), (1, M))
     B_rows, B_columns = Layout((N, K), (K, 1)), Layout((N, K), (1, N))
     return {
@@ -220,17 +227,24 @@ def pairs(M, N, K):
 
 
 small = pairs(6, 4, 3)
-compare({"A for TN and TT": small["TN"][0], "A for NN and NT": small["NN"][0]})
+compare({"A by rows": small["TN"][0], "A by columns": small["NN"][0]})
+
+# %%
+compare({"B by rows": small["TN"][1], "B by columns": small["TT"][1]})
 
 # %% [markdown]
 # One kernel, four pairs of layouts, sizes that are not square and do not fit the blocks. On a GPU each result is checked against
-# cuBLAS. Without one the kernel is compiled, and the same sums run on the CPU. Then pad the rows of `A` in the cell above, run both
-# cells again, and see which offsets change and which results do not.
+# cuBLAS. Without one the kernel is compiled, and the same sums run on the CPU; two lines of the machine code (SASS) then show a load
+# from memory (LDG), and at its end, after the `+`, how many bytes further the next `k` lies.
 
 # %% needs="dsl"
 from ladder import harness
 
 checks = harness.gemm_through_layouts(naive_gemm, pairs, chapter="01")
+
+# %% [markdown]
+# Now pad the rows of `A`: in `pairs` make its layout by rows `Layout((M, K), (K + 8, 1))`, and run the cells from there on again. Which
+# offsets change? Do the results?
 
 # %% [markdown]
 # ## Common mistakes
@@ -252,8 +266,8 @@ checks = harness.gemm_through_layouts(naive_gemm, pairs, chapter="01")
 # ### Exercise 01.2 · Rows padded to a multiple of 8 ★★
 #
 # Given: a matrix of 6 rows and 5 columns, stored row by row. Wanted: `layout`, of shape `(6,5)`, in which each row starts at a
-# multiple of 8 elements, with no more padding than that needs. (16-byte loads of fp16 ask for such rows.) Judged by its shape and by
-# the offset of every coordinate.
+# multiple of 8 elements, with no more padding than that needs. (A thread that loads 8 fp16 numbers at once needs rows that start
+# so.) Judged by its shape and by the offset of every coordinate.
 
 # %% exercise="01.2" tags=["exercise"]
 ### BEGIN SOLUTION

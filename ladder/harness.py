@@ -84,9 +84,15 @@ def _print_pairs(layouts) -> None:
 
 
 def _print_errors(size, done: list[Check]) -> None:
-    each = ", ".join(f"{c.name.rsplit(' ', 1)[0]} {c.error:.1e} (cuBLAS {c.cublas_error:.1e})" for c in done)
     exact = "all exact on small integers" if all(c.exact for c in done) else "NOT exact on small integers"
-    print(f"error  {_by(size)}: {each}; bound {done[0].bound:.0e}; {exact}", flush=True)
+    print(f"error  {_by(size)}: {_errors((c.name, c.error, c.cublas_error) for c in done)}; bound {done[0].bound:.0e}; {exact}", flush=True)
+
+
+def _errors(rows) -> str:
+    """Rows of (pair and size, error, cuBLAS's error) in words. An error of None is one that was no number."""
+    rows = list(rows)
+    each = ", ".join(f"{name.rsplit(' ', 1)[0]} {'nan' if error is None else format(error, '.1e')}" for name, error, _ in rows)
+    return f"{each}; cuBLAS at most {max(cublas for *_, cublas in rows):.1e}"
 
 
 def _check(gemm, name, A, B, device) -> Check:
@@ -186,14 +192,13 @@ def _print_recorded(chapter: str | None) -> None:
     if record is None:
         print("record none yet: nobody has run this chapter on a GPU (make gpu does)")
         return
-    print(f"record {'passed' if record['ok'] else 'FAILED'} on {record['gpu']}, {record['date'][:10]}; errors against the fp32 product:")
-    by_size: dict[str, list[str]] = {}
+    word = "passed" if record["ok"] else "FAILED"
+    print(f"record of the pairs as handed out: {word} on {record['gpu']}, {record['date'][:10]}; errors against the fp32 product")
+    by_size: dict[str, list] = {}
     for check in record["checks"]:
-        name, size = check["name"].rsplit(" ", 1)
-        error, cublas = ("nan" if value is None else f"{value:.1e}" for value in (check["error"], check["cublas_error"]))
-        by_size.setdefault(size, []).append(f"{name} {error} (cuBLAS {cublas})")
-    for size, errors in by_size.items():
-        print(f"       {size}: {', '.join(errors)}")
+        by_size.setdefault(check["name"].rsplit(" ", 1)[1], []).append((check["name"], check["error"], check["cublas_error"]))
+    for size, recorded in by_size.items():
+        print(f"       {size}: {_errors(recorded)}")
 
 
 def _read(path: Path, default):

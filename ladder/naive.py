@@ -18,7 +18,8 @@ TILE = 16  # a block of 16 x 16 threads computes 16 x 16 elements of C
 def dot(mA: cute.Tensor, mB: cute.Tensor, m: cutlass.Int32, n: cutlass.Int32):
     """Row m of A times row n of B."""
     acc = cutlass.Float32(0)
-    for k in cutlass.range(cute.size(mA, mode=[1]), unroll=4):  # 4: left alone, the compiler unrolls until it spills registers
+    # unroll=4: left alone, the compiler unrolls so far that it runs out of registers
+    for k in cutlass.range(cute.size(mA, mode=[1]), unroll=4):
         acc += mA[m, k].to(cutlass.Float32) * mB[n, k].to(cutlass.Float32)
     return acc
 
@@ -29,7 +30,8 @@ def naive_kernel(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor):
     thread_m, thread_n, _ = cute.arch.thread_idx()
     block_m, block_n, _ = cute.arch.block_idx()
     m, n = TILE * block_m + thread_m, TILE * block_n + thread_n
-    if m < cute.size(mC, mode=[0]) and n < cute.size(mC, mode=[1]):  # the last blocks reach past the edge of C
+    # the last blocks reach past the edge of C
+    if m < cute.size(mC, mode=[0]) and n < cute.size(mC, mode=[1]):
         mC[m, n] = dot(mA, mB, m, n).to(mC.element_type)
 
 

@@ -23,9 +23,9 @@ def test_the_board_tells_nothing_before_the_answer():
 def test_as_many_clicks_as_cells_reveal_the_offsets(chosen, right, offsets):
     question = ask_cells("Which two come first?", ROWS, range(2), why="Row by row.")
     question.board.picked = chosen[:1]
-    assert question.said.value == ""
+    assert "1 of 2 chosen." in question.said.value
     question.board.picked = chosen
-    assert f"You clicked offsets {offsets}. Row by row." in question.said.value
+    assert f"You clicked slots {offsets}. Row by row." in question.said.value
     assert ("Yes." in question.said.value) == right and ("Not so." in question.said.value) != right
     grid, strip = question.board.scene.all_panels()
     wrong = {int(i) for cell, i in enumerate(grid.keys["index"]) if grid.marks.get(cell) == "wrong"}
@@ -33,7 +33,7 @@ def test_as_many_clicks_as_cells_reveal_the_offsets(chosen, right, offsets):
     assert question.board.picked == [0, 1] and question.board.scene.link_by == "offset"
     assert strip.title == "memory, by offset"
     question.again.click()
-    assert question.said.value == "" and question.board.picked == [] and set(question.board.scene.panels[0][0].labels) == {""}
+    assert "0 of 2 chosen." in question.said.value and question.board.picked == [] and set(question.board.scene.panels[0][0].labels) == {""}
     question.board.picked = [0, 2]
     assert "Yes." in question.said.value
 

@@ -52,15 +52,19 @@ class CellsQuestion(Question):
         asking = self.board.scene.link_by == "index"
         if asking and len(change.new) >= len(self.wanted):
             self._answer(list(change.new))
+        elif asking:
+            undo = " Click a cell again to take it back." if change.new else ""
+            self.said.value = _line(f"{len(change.new)} of {len(self.wanted)} chosen.{undo}")
 
     def _answer(self, chosen: list[int]) -> None:
         layout = self.layout_asked
         wrong = [index for index in chosen if layout(index) not in self.wanted]
-        shown = grid(layout, marks=dict.fromkeys(wrong, "wrong"), caption="Asked for were the outlined cells." if wrong else "")
+        caption = "✗: not asked for. Asked for were the outlined cells." if wrong else ""
+        shown = grid(layout, marks=dict.fromkeys(wrong, "wrong"), caption=caption)
         self.board.scene = replace(shown, panels=(*shown.panels, (strip_panel(layout),)))
         self.board.picked = self.wanted
         self.again.layout.display = None
-        many = "offsets" if len(chosen) > 1 else "offset"
+        many = "slots" if len(chosen) > 1 else "slot"
         self.say(not wrong, f"You clicked {many} {', '.join(str(layout(i)) for i in chosen)}. {self.why}")
 
 
@@ -71,7 +75,7 @@ def ask_cells(words: str, layout: Layout, offsets: Iterable[int], why: str = "")
 
     >>> question = ask_cells("Which two cells come first in memory?", Layout("(2,2):(2,1)"), range(2))
     >>> question.board.picked = [0, 1]                          # as clicks do: index 1 is (1,0)
-    >>> "You clicked offsets 0, 2." in question.said.value
+    >>> "You clicked slots 0, 2." in question.said.value
     True
     """
     return CellsQuestion(words, layout, offsets, why)
