@@ -46,9 +46,9 @@ def gemm_through_layouts(
     sm_90a, not run; `host` runs and is checked against numpy; an empty list is returned, as nothing was checked on a GPU.
     Raises CheckFailed if a check fails, LadderError if the layouts do not fit.
     """
-    for size in (mnk, time_mnk, host_mnk):
-        _make_pairs(pairs, size)  # the reader's layouts first, at every size: their faults are cheap to find here
     machine = preflight()
+    for size in (mnk, time_mnk if machine.can_run else host_mnk):
+        _make_pairs(pairs, size)  # the reader's layouts first: their faults are cheap to find here
     if machine.can_run:
         return _on_gpu(gemm, pairs, mnk, time_mnk, machine, look)
     if machine.can_compile:
