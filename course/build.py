@@ -56,11 +56,8 @@ def _built_cell(cell: Cell, kind: str, file: str, root: Path) -> tuple[str, str,
     if cell.include:
         if cell.exercise:
             raise ChapterError(f"{file}:{cell.line}: a cell is an exercise or an include, not both")
-        try:
-            if not all(isinstance(node, IMPORTS) for node in ast.parse(source).body):
-                raise SyntaxError
-        except SyntaxError:
-            raise ChapterError(f"{file}:{first}: the body of an include= cell is replaced, so it may hold imports only") from None
+        if not _only_imports(source):
+            raise ChapterError(f"{file}:{first}: the body of an include= cell is replaced, so it may hold imports only")
         try:
             source = included(cell.include, root)
         except ChapterError as wrong:
@@ -76,6 +73,13 @@ def _built_cell(cell: Cell, kind: str, file: str, root: Path) -> tuple[str, str,
         source = head + source
     metadata = {"tags": sorted(cell.tags)} if cell.tags else {}
     return cell.kind, source, metadata | ({"jupyter": cell.jupyter} if cell.jupyter else {})
+
+
+def _only_imports(source: str) -> bool:
+    try:
+        return all(isinstance(node, IMPORTS) for node in ast.parse(source).body)
+    except SyntaxError:
+        return False
 
 
 def _notebook(parts: list[tuple[str, str, dict]], name: str) -> NotebookNode:

@@ -175,13 +175,12 @@ def _run_on_host(pairs, host, mnk) -> None:
 
     if host is None:
         from ladder.naive import host_gemm as host
-    done = []
-    for name, (A, B) in _make_pairs(pairs, mnk).items():
+    done, layouts = [], _make_pairs(pairs, mnk)
+    for name, (A, B) in layouts.items():
         run = binding.compile_for_host(host, make_operands(A, B))
         done.append(against_cublas(f"{name} {_by(mnk)}", run, A, B, device=Host()))
     _demand(done)
-    names = ", ".join(check.name.rsplit(" ", 1)[0] for check in done)
-    print(f"CPU    the same loops, run as host code at {_by(mnk)}: {names} equal numpy's products")
+    print(f"CPU    the same loops, run as host code at {_by(mnk)}: {', '.join(layouts)} equal numpy's products")
 
 
 def _print_recorded(chapter: str | None) -> None:

@@ -23,7 +23,7 @@ def scene_of(thing, view: str = "grid", **options) -> Scene:
     takes = list(signature(VIEWS[view]).parameters)[1:]
     if unknown := set(options) - set(takes):
         raise LayoutError(f"{view} has no option {', '.join(sorted(unknown))}; it takes {', '.join(takes)}")
-    return VIEWS[view](Layout(thing), **options)
+    return VIEWS[view](thing, **options)
 
 
 def draw(thing, view: str = "grid", **options):

@@ -125,7 +125,7 @@ def _panel(layout: Layout, n: int, label: str, labels, marks, title) -> Panel:
     rows, cols = min(row_mode.size, WINDOW), min(col_mode.size, WINDOW)
     row, col = np.repeat(np.arange(rows), cols), np.tile(np.arange(cols), rows)
     index = row + col * row_mode.size + n * row_mode.size * col_mode.size
-    at = _slice_coordinate(modes[2:], n)
+    at = Layout(tuple(mode.size for mode in modes[2:])).coordinate(n) if modes[2:] else ()
     base = sum(mode(c) for mode, c in zip(modes[2:], at, strict=True))
     offset = np.add.outer([row_mode(i) for i in range(rows)], [col_mode(j) + base for j in range(cols)]).ravel()
     fixed = [format_tuple(mode.coordinate(c)) for mode, c in zip(modes[2:], at, strict=True)]
@@ -145,15 +145,6 @@ def _panel(layout: Layout, n: int, label: str, labels, marks, title) -> Panel:
         label_kind=label, borders=_borders(row_mode, col_mode, rows, cols),
         marks=alias_marks(layout, offset) | {cell: marks[i] for cell, i in enumerate(indices) if i in marks},
     )
-
-
-def _slice_coordinate(modes: list[Layout], n: int) -> list[int]:
-    """The index in each mode of the n-th coordinate, the first mode fastest."""
-    at = []
-    for mode in modes:
-        at.append(n % mode.size)
-        n //= mode.size
-    return at
 
 
 def _coordinates(layout, row_mode, col_mode, rows, cols, fixed) -> list[str]:

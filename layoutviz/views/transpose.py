@@ -18,7 +18,8 @@ def transpose(layout: Layout, label: str = "offset") -> Scene:
     if layout.rank != 2:
         raise LayoutError(f"{layout} has {layout.rank} mode{'s' * (layout.rank != 1)}; a transpose swaps two")
     swapped = select(layout, (1, 0))
-    both = [grid(layout, label, title=f"A = {layout}"), grid(swapped, label, title=f"A transposed = {swapped}")]
+    named = {f"A = {layout}": layout, f"A transposed = {swapped}": swapped}
+    both = [grid(each, label, title=title, caption="") for title, each in named.items()]
     strip = strip_panel(layout, "coordinate", "memory under both: coordinates in A, by offset")
     moral = "A cell and its twin are one slot: nothing moves."
     caption = " ".join(filter(None, (describe(layout), moral, window_note(layout), strip_note(layout))))
