@@ -424,15 +424,5 @@ def test_the_package_imports_without_a_shell_and_without_torch_or_the_dsl():
     assert out.stdout.strip() == "{} set()", out.stderr
 
 
-def test_docstring_examples_run():
-    import doctest
-
-    from exercises.engine import exercise, judge, verdict
-
-    for module in (exercise, judge, verdict):
-        result = doctest.testmod(module)
-        assert result.attempted and not result.failed
-
-
 def test_verdict_ok_is_for_right_only():
     assert [state for state in State if Verdict(state, "").ok] == [State.RIGHT]

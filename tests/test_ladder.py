@@ -1,8 +1,8 @@
-"""The harness, the lowering and the record, without a GPU.
+"""The harness and the lowering, without a GPU. tests/test_record.py has `make gpu`.
 
 Not covered here, as it takes a GPU: that a launch reaches the GPU, cuBLAS's own numbers, real times. The judging is tested with
-numpy kernels that are wrong in the ways kernels are; the GPU branch of the chapter's call, the timing loop and the record with
-stand-ins for the GPU. `make gpu` runs the rest.
+numpy kernels that are wrong in the ways kernels are; the GPU branch of the chapter's call and the timing loop with stand-ins
+for the GPU. `make gpu` runs the rest.
 """
 
 import json
@@ -10,18 +10,15 @@ import os
 import subprocess
 import sys
 import types
-import warnings
 from collections import Counter
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
-import nbformat
 import numpy as np
 import pytest
 
-from ladder import checks, devices, harness, lowering, record, timing
-from ladder import operands as operands_module
+from ladder import checks, devices, harness, lowering, timing
 from ladder import preflight as preflight_module
 from ladder.errors import CheckFailed, LadderError
 from ladder.operands import GUARD, Operand, make_operands, operand_pairs, padded_output
@@ -578,195 +575,6 @@ def test_timed_without_a_gpu(monkeypatch):
         timing.timed({}, 1)
 
 
-# ---- make gpu ----
-
-
-@pytest.fixture
-def course(tmp_path):
-    """A small course of its own: write(name, cells) puts a notebook there."""
-
-    def write(name, *cells):
-        path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
-        nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells]), path)
-        return path
-
-    (tmp_path / "ladder").mkdir()
-    for name, source in (("__init__", ""), ("harness", "import ladder.deep\n"), ("deep", "x = 1\n"), ("other", "y = 1\n")):
-        (tmp_path / f"ladder/{name}.py").write_text(source)
-    write.root = tmp_path
-    return write
-
-
-CHECK = {"name": "TN", "error": 2e-4, "bound": 1e-3, "cublas_error": 2e-4, "exact": True, "strays": 0, "where": "NVIDIA H200"}
-CHECK |= {"note": "", "ok": True, "on_gpu": True}
-
-
-def test_record_refuses_without_a_gpu(course, monkeypatch, capsys):
-    course("notebooks/01_a.ipynb", "1")
-    monkeypatch.setattr(record, "preflight", lambda: NO_GPU)
-    assert record.main([], course.root) == 2
-    assert "no GPU here" in capsys.readouterr().err and not (course.root / "results").exists()
-
-
-def test_record_format_and_resumption(course, monkeypatch, capsys):
-    for name in ("notebooks/01_a.ipynb", "notebooks/02_b.ipynb", "solutions/01_a.ipynb"):
-        course(name, f"'{name}'")
-    monkeypatch.setattr(record, "preflight", lambda: H200)
-    monkeypatch.setattr(record, "RUNGS", {})
-    ran, stop_at = [], "notebooks/02_b.ipynb"
-
-    def run(path):
-        name = f"{path.parent.name}/{path.name}"
-        if name == stop_at:
-            raise KeyboardInterrupt
-        ran.append(name)
-        return [CHECK], ["it broke"] if name.startswith("solutions") else []
-
-    monkeypatch.setattr(record, "run_notebook", run)
-    with pytest.raises(KeyboardInterrupt):
-        record.main([], course.root)
-    written = json.loads((course.root / "results/gpu.json").read_text())
-    assert list(written) == ["notebooks/01_a.ipynb"]
-    entry = written["notebooks/01_a.ipynb"]
-    assert list(entry) == ["code", "ok", "gpu", "driver", "torch", "dsl", "date", "seconds", "checks"]
-    assert entry["ok"] is True and len(entry["code"]) == 64 and entry["gpu"] == "NVIDIA H200"
-    assert entry["checks"] == [{"name": "TN", "error": 2e-4, "cublas_error": 2e-4, "bound": 1e-3}]
-
-    stop_at = None
-    assert record.main([], course.root) == 1, "a notebook failed"
-    assert ran == ["notebooks/01_a.ipynb", "notebooks/02_b.ipynb", "solutions/01_a.ipynb"], "the first was not run again"
-    assert "it broke" in capsys.readouterr().out
-    assert record.main([], course.root) == 1 and ran[3:] == ["solutions/01_a.ipynb"], "what failed is run again"
-    assert record.main(["--only", "02", "--all"], course.root) == 0 and ran[4:] == ["notebooks/02_b.ipynb"]
-    (course.root / "notebooks/01_a.ipynb").unlink()
-    record.main([], course.root)
-    assert "notebooks/01_a.ipynb" not in json.loads((course.root / "results/gpu.json").read_text())
-    assert not list((course.root / "results").glob("*.new"))
-    assert record.main(["--only", "09"], course.root) == 1
-
-
-def test_a_corrupt_record_is_not_overwritten(course, monkeypatch):
-    course("notebooks/01_a.ipynb", "1")
-    (course.root / "results").mkdir()
-    (course.root / "results/gpu.json").write_text("{")
-    monkeypatch.setattr(record, "preflight", lambda: H200)
-    with pytest.raises(SystemExit, match="not JSON"):
-        record.main([], course.root)
-    assert (course.root / "results/gpu.json").read_text() == "{"
-
-
-def test_stale_follows_code_and_imported_sources(course):
-    path = course("notebooks/01_a.ipynb", "%%needs dsl\nfrom ladder import harness", "import numpy\nx = 1")
-    entry = {"code": record.code_hash(path, course.root)}
-    files = record.imported_files(["from ladder import harness"], course.root)
-    assert [f.name for f in files] == ["__init__.py", "deep.py", "harness.py"]
-    assert not record.stale(entry, path, course.root) and record.stale(None, path, course.root)
-
-    def after(change):
-        change()
-        return record.stale(entry, path, course.root)
-
-    notebook = nbformat.read(path, 4)
-    notebook.cells.append(nbformat.v4.new_markdown_cell("more words"))
-    assert not after(lambda: nbformat.write(notebook, path)), "prose does not count"
-    assert not after(lambda: (course.root / "ladder/other.py").write_text("y = 2\n")), "nothing imports it"
-    assert after(lambda: (course.root / "ladder/deep.py").write_text("x = 2\n"))
-    (course.root / "ladder/deep.py").write_text("x = 1\n")
-    assert not record.stale(entry, path, course.root)
-    notebook.cells[1].source = "import numpy\nx = 2"
-    assert after(lambda: nbformat.write(notebook, path))
-
-
-MAGIC = "get_ipython().register_magic_function(lambda line, cell: None, 'cell', 'exercise')"
-EXERCISES = f"""
-import sys, types
-{MAGIC}
-sys.modules['exercises'] = types.SimpleNamespace(verdicts={{'01.1': types.SimpleNamespace(ok=%s)}})"""
-SOLVED = "%%exercise 01.1\n1"
-
-
-@pytest.mark.parametrize(
-    "name, cells, faults",
-    [
-        ("notebooks/01_a.ipynb", ["1"], []),
-        ("notebooks/01_a.ipynb", ["1/0"], ["ZeroDivisionError: division by zero"]),
-        ("notebooks/01_a.ipynb", ["import os; os._exit(3)"], ["Kernel died"]),
-        ("notebooks/01_a.ipynb", ["def against_cublas(): pass", "against_cublas()"], ["no check ran on the GPU"]),
-        ("notebooks/01_a.ipynb", ["def against_cublas(): pass", "LOG on_gpu=False"], ["no check ran on the GPU"]),
-        ("notebooks/01_a.ipynb", ["def against_cublas(): pass", "LOG"], []),
-        ("notebooks/01_a.ipynb", ["LOG ok=False, note='C(0,0) is 1'"], ["check TN failed: C(0,0) is 1"]),
-        ("solutions/01_a.ipynb", [EXERCISES % True, SOLVED], []),
-        ("solutions/01_a.ipynb", [EXERCISES % False, SOLVED], ["exercise 01.1 is not right"]),
-        ("solutions/01_a.ipynb", [MAGIC, SOLVED], ["exercise 01.1 is not right"]),
-    ],
-)
-def test_run_notebook_knows_what_went_wrong(course, name, cells, faults):
-    cells = [_log_cell(cell) if cell.startswith("LOG") else cell for cell in cells]
-    path = course(name, *cells)
-    before = path.read_bytes()
-    found, said = record.run_notebook(path)
-    assert said == faults and path.read_bytes() == before
-    assert all(check["on_gpu"] for check in found)
-
-
-def _log_cell(cell):
-    changes = eval(f"dict({cell[3:]})")
-    return f"import os\nwith open(os.environ['LADDER_CHECKS'], 'a') as f: f.write({json.dumps(CHECK | changes)!r} + '\\n')"
-
-
-def test_rungs_are_measured_when_something_is_stale(course, monkeypatch, capsys):
-    monkeypatch.setattr(record, "RUNGS", {"naive": (4, 3, 2)})
-    row = {"m": 4, "n": 3, "k": 2, "gpu": H200.gpu, "tflops": 1.0}
-    other = {"rung": "naive", "m": 9, "n": 9, "k": 9, "gpu": "another"}
-    record.write_json(course.root / "results/ladder.json", [other])
-    calls = []
-
-    def run(command, **_):
-        calls.append(command)
-        rows = [row | {"rung": "naive", "call": len(calls)}, row | {"rung": "cublas", "call": len(calls)}]
-        return types.SimpleNamespace(returncode=0, stdout=f"words\n{json.dumps(rows)}\n", stderr="")
-
-    monkeypatch.setattr(record.subprocess, "run", run)
-    assert record._record_rungs(course.root, H200, again=False) and len(calls) == 1
-    assert record._record_rungs(course.root, H200, again=False) and len(calls) == 1
-    assert record._record_rungs(course.root, H200, again=True) and len(calls) == 2
-    rows = json.loads((course.root / "results/ladder.json").read_text())
-    assert rows[0] == other and [(r["rung"], r["call"]) for r in rows[1:]] == [("naive", 2), ("cublas", 2)]
-    failed = types.SimpleNamespace(returncode=1, stdout="", stderr="x\nCheckFailed: no\n")
-    monkeypatch.setattr(record.subprocess, "run", lambda *a, **k: failed)
-    assert not record._record_rungs(course.root, H200, again=True)
-    assert "CheckFailed: no" in capsys.readouterr().out
-    assert json.loads((course.root / "results/ladder.json").read_text()) == rows
-
-
-def test_the_committed_records():
-    """A record that is older than its notebook is a warning: there is no GPU in CI. A failed record, or a strange one, is a failure."""
-    records = record.read_json(ROOT / "results/gpu.json", {})
-    old = [name for name in record.find_notebooks() if record.stale(records.get(name), ROOT / name)]
-    if old:
-        warnings.warn("no record, or an older one, in results/gpu.json for: " + ", ".join(old) + " (make gpu)", stacklevel=1)
-    assert [name for name, entry in records.items() if not entry["ok"] or any(c["error"] is None for c in entry["checks"])] == []
-    assert all(c["error"] <= c["bound"] for entry in records.values() for c in entry["checks"])
-
-
-def test_a_rung_is_stale_when_its_sources_changed(course, monkeypatch):
-    monkeypatch.setattr(record, "RUNGS", {"naive": (4, 3, 2)})
-    (course.root / "ladder").mkdir(exist_ok=True)
-    (course.root / "ladder/naive.py").write_text("TILE = 16\n")
-    row, calls = {"m": 4, "n": 3, "k": 2, "gpu": H200.gpu, "tflops": 1.0, "rung": "naive"}, []
-
-    def run(command, **_):
-        calls.append(command)
-        return types.SimpleNamespace(returncode=0, stdout=json.dumps([row]), stderr="")
-
-    monkeypatch.setattr(record.subprocess, "run", run)
-    assert record._record_rungs(course.root, H200, again=False) and record._record_rungs(course.root, H200, again=False)
-    assert len(calls) == 1
-    (course.root / "ladder/naive.py").write_text("TILE = 8\n")
-    assert record._record_rungs(course.root, H200, again=False) and len(calls) == 2
-
-
 @pytest.mark.parametrize("pairs", [lambda M, N: {}, lambda M, N, K: 1 + "x", lambda M, N, K: {1: (Layout((M, K)), Layout((N, K)))}])
 def test_pairs_that_fail_are_told_in_words(pairs):
     with pytest.raises(LadderError, match=r"pairs\(M, N, K\)"):
@@ -776,10 +584,3 @@ def test_pairs_that_fail_are_told_in_words(pairs):
 def test_importing_the_harness_is_light():
     code = "import sys, ladder.harness; assert not {'torch', 'cutlass', 'matplotlib', 'nbformat'} & set(sys.modules)"
     assert python(code).returncode == 0
-
-
-def test_docstring_examples():
-    import doctest
-
-    for module in (checks, timing, operands_module):
-        assert doctest.testmod(module).failed == 0
