@@ -17,7 +17,10 @@ from layoutviz.widgets.board import Board, add_static
 SLIDER_LIMIT = 2**53
 EXTENT_MAX, STRIDE_MAX = 16, 32  # the sliders' least upper ends; a larger value, once typed, widens its slider
 
-MESSAGE_STYLE = "margin:4px 12px;white-space:pre-wrap;line-height:1.35;font-weight:600;color:var(--jp-content-font-color0,#1f1f1f)"
+MESSAGE_STYLE = (
+    "margin:4px 12px;white-space:pre-wrap;word-break:normal;line-height:1.35;font-weight:600;"
+    "color:var(--jp-content-font-color0,#1f1f1f)"
+)
 
 
 def _shown(callback):
