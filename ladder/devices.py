@@ -4,7 +4,7 @@ from contextlib import contextmanager
 
 from ladder.errors import LadderError
 from ladder.operands import Operand
-from layoutviz.layout import leaf_values
+from layoutviz.int_tuple import leaf_values
 
 
 class Host:

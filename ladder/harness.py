@@ -21,7 +21,7 @@ from ladder.errors import CheckFailed, LadderError
 from ladder.operands import make_operands, mode_sizes, operand_pairs, padded_output
 from ladder.preflight import Preflight, preflight
 from ladder.timing import Timing, timed
-from layoutviz.layout import find_alias
+from layoutviz.composed import find_alias
 
 __all__ = [
     "BOUND", "Check", "CheckFailed", "Gpu", "Host", "LadderError", "Preflight", "Timing", "against_cublas", "checks",

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ladder.errors import LadderError
-from layoutviz.layout import leaf_values
+from layoutviz.int_tuple import leaf_values
 
 ARCHS = {"sm_80": "Ampere (A100)", "sm_89": "Ada (L4, RTX 40)", "sm_90a": "Hopper (H100, H200)"}
 NEEDS_DSL = "this needs the CuTe Python DSL (nvidia-cutlass-dsl, Linux only): pip install -e '.[dsl]' in the course's folder"

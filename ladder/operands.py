@@ -10,7 +10,7 @@ import numpy as np
 
 from ladder.errors import LadderError
 from layoutviz import Layout
-from layoutviz.layout import leaf_values
+from layoutviz.int_tuple import leaf_values
 
 GUARD = 8192  # elements on either side; a multiple of 8, so that the matrix itself starts at a multiple of 16 bytes
 SENTINEL = np.array(0x7E5A, np.uint16).view(np.float16)  # an fp16 NaN that no arithmetic makes

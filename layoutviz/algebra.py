@@ -1,7 +1,8 @@
 """Operations on layouts, named as CuTe names them. Each returns a new layout, or raises LayoutError."""
 
 from layoutviz.errors import LayoutError
-from layoutviz.layout import Layout, int_tuple
+from layoutviz.int_tuple import int_tuple
+from layoutviz.layout import Layout
 from layoutviz.notation import format_tuple
 
 

@@ -5,25 +5,109 @@ whole of it, and every answer elsewhere is judged by that table.
 """
 
 from math import prod
-from operator import index as as_int
 
 import numpy as np
 
 from layoutviz.errors import LayoutError
-from layoutviz.notation import DEEPEST, IntTuple, format_tuple, parse
+from layoutviz.int_tuple import OFFSET_LIMIT, compact_stride, coordinate_of, depth_of, inner_product, int_tuple, leaf_values
+from layoutviz.notation import IntTuple, format_tuple, parse
 
-OFFSET_LIMIT = 2**62  # offsets are handed to numpy as int64
 TABLE_LIMIT = 2**26  # elements: a table of half a gigabyte
-ALIAS_LIMIT = 2**20  # elements searched for two that share an offset
+SEARCH_LIMIT = 2**20  # elements of a table that is searched, as for two that share an offset
 
 
-class Layout:
+class CoordinateFunction:
+    """What a Layout, a ComposedLayout and a Tensor share: a shape, and one offset for each of its coordinates.
+
+    A subclass has `shape`, `__call__`, `at` (many indices at once) and `_form` (what makes two of them equal).
+    """
+
+    __slots__ = ()
+
+    def __setattr__(self, name, value):
+        raise AttributeError(f"a {type(self).__name__} cannot be changed; make a new one")
+
+    __delattr__ = __setattr__
+
+    def _set(self, **fields):
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def rank(self) -> int:
+        """The number of top-level modes; 1 for an int shape."""
+        return len(self.shape) if isinstance(self.shape, tuple) else 1
+
+    @property
+    def depth(self) -> int:
+        """How deep the shape nests: 0 for an int, 1 for a flat tuple."""
+        return depth_of(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of coordinates."""
+        return prod(leaf_values(self.shape))
+
+    @property
+    def cosize(self) -> int:
+        """The slots of memory it needs: the largest offset minus the smallest (or 0) plus 1.
+
+        >>> from layoutviz import Layout, Tensor
+        >>> Layout((4, 2), (1, 5)).cosize, Layout((4, 2), (-1, 4)).cosize, Tensor("4:1", 8).cosize
+        (9, 8, 12)
+        """
+        low, high = self.offset_range
+        return high - min(low, 0) + 1
+
+    @property
+    def offset_range(self) -> tuple[int, int]:
+        """The smallest and the largest offset."""
+        table = self.offsets()
+        return int(table.min()), int(table.max())
+
+    def coordinate(self, index: int) -> IntTuple:
+        """The coordinate of an index in range(size), nested as the shape.
+
+        >>> from layoutviz import Layout
+        >>> Layout((4, (2, 3))).coordinate(13)
+        (1, (1, 1))
+        """
+        index = int_tuple(index, "index")
+        if isinstance(index, tuple) or not 0 <= index < self.size:
+            raise LayoutError(f"{format_tuple(index)} is no index of {self}, which has indices 0 to {self.size - 1}")
+        return coordinate_of(index, self.shape)
+
+    def offsets(self) -> np.ndarray:
+        """The whole function: int64[size], the offset of index 0, 1, 2, ... The first mode runs fastest."""
+        return self.at(np.arange(self._table_size(), dtype=np.int64))
+
+    def _table_size(self) -> int:
+        if self.size > TABLE_LIMIT:
+            raise LayoutError(f"{self} has {self.size:,} elements; tables are made up to {TABLE_LIMIT:,}")
+        return self.size
+
+    def __eq__(self, other):
+        return type(self) is type(other) and self._form() == other._form()
+
+    def __hash__(self):
+        return hash(self._form())
+
+    def __repr__(self):
+        return f'{type(self).__name__}("{self}")'
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        from layoutviz.api import draw
+
+        return draw(self)._repr_mimebundle_(include=include, exclude=exclude)
+
+
+class Layout(CoordinateFunction):
     """A layout `shape:stride`. Immutable; equal (and hashed) by form.
 
     Layout(shape), Layout(shape, stride), Layout("(4,4):(4,1)"). Extents are positive, strides any integers, both nested
     alike. Without a stride it is compact and column-major: the first mode runs fastest (CuTe: colexicographic).
 
-    Post: `L(i) == L.offsets()[i]` for every index i in range(L.size).
+    Post: `L(i) == L.offsets()[i]` for every index i in range(L.size). `L[0]` is its first mode, a layout too.
     Raises LayoutError for what is no layout, saying what and where.
 
     >>> L = Layout((4, 4), (4, 1))
@@ -35,12 +119,12 @@ class Layout:
     '(4,(2,3)):(1,(4,8))'
     """
 
-    __slots__ = ("_shape", "_stride")
+    __slots__ = ("_shape", "_stride", "_leaves")
 
     def __init__(self, shape, stride=None):
         if isinstance(shape, Layout) and stride is None:
-            shape, stride = shape.shape, shape.stride
-        elif isinstance(shape, str):
+            return self._become(shape.shape, shape.stride)
+        if isinstance(shape, str):
             if stride is not None:
                 raise LayoutError(f'"{shape}" is notation for a whole layout; put the stride into it, as in "(4,4):(4,1)"')
             shape, stride = parse(shape)
@@ -48,63 +132,57 @@ class Layout:
         _check_extents(shape)
         stride = compact_stride(shape) if stride is None else int_tuple(stride, "stride")
         _check_congruent(shape, stride)
-        object.__setattr__(self, "_shape", shape)
-        object.__setattr__(self, "_stride", stride)
-        reach = max(prod(leaf_values(shape)), *(abs((s - 1) * d) for s, d in self.leaves()), self.cosize)
-        if reach > OFFSET_LIMIT:
+        self._become(shape, stride)
+
+    @classmethod
+    def of(cls, shape: IntTuple, stride: IntTuple) -> "Layout":
+        """A layout of plain ints that are known to nest alike: what the algebra builds, without the checks meant for readers."""
+        layout = object.__new__(cls)
+        layout._become(shape, stride)
+        return layout
+
+    def _become(self, shape: IntTuple, stride: IntTuple):
+        self._set(_shape=shape, _stride=stride, _leaves=tuple(zip(leaf_values(shape), leaf_values(stride), strict=True)))
+        if max(self.size, sum((s - 1) * abs(d) for s, d in self._leaves) + 1) > OFFSET_LIMIT:
             raise LayoutError(f"{self} reaches past 2^62, the largest offset that is computed here")
-
-    def __setattr__(self, name, value):
-        raise AttributeError("a Layout cannot be changed; make a new one")
-
-    __delattr__ = __setattr__
 
     def __reduce__(self):
         return Layout, (self.shape, self.stride)
 
     shape = property(lambda self: self._shape, doc="The extents: an int, or nested tuples of ints.")
     stride = property(lambda self: self._stride, doc="The steps in memory, nested as the shape.")
-
-    @property
-    def rank(self) -> int:
-        """The number of top-level modes; 1 for an int shape."""
-        return len(self.shape) if isinstance(self.shape, tuple) else 1
-
-    @property
-    def depth(self) -> int:
-        """How deep the shape nests: 0 for an int, 1 for a flat tuple."""
-        return _depth(self.shape)
-
-    @property
-    def size(self) -> int:
-        """The number of coordinates."""
-        return prod(leaf_values(self.shape))
-
-    @property
-    def cosize(self) -> int:
-        """The slots of memory it needs: largest offset minus smallest offset plus 1.
-
-        >>> Layout((4, 2), (1, 5)).cosize, Layout((4, 2), (-1, 4)).cosize
-        (9, 8)
-        """
-        low, high = self.offset_range
-        return high - low + 1
+    leaves = property(lambda self: self._leaves, doc="The (extent, stride) pairs, left to right, without their nesting.")
 
     @property
     def offset_range(self) -> tuple[int, int]:
         """The smallest and the largest offset. Coordinate 0 has offset 0, so smallest <= 0 <= largest."""
-        ends = [(s - 1) * d for s, d in self.leaves()]
+        ends = [(s - 1) * d for s, d in self.leaves]
         return sum(e for e in ends if e < 0), sum(e for e in ends if e > 0)
-
-    def leaves(self) -> list[tuple[int, int]]:
-        """The (extent, stride) pairs, left to right, without their nesting."""
-        return list(zip(leaf_values(self.shape), leaf_values(self.stride), strict=True))
 
     def modes(self) -> list["Layout"]:
         """The top-level modes, each as a layout; a layout with an int shape is its own only mode."""
         if not isinstance(self.shape, tuple):
             return [self]
-        return [Layout(s, d) for s, d in zip(self.shape, self.stride, strict=True)]
+        return [Layout.of(s, d) for s, d in zip(self.shape, self.stride, strict=True)]
+
+    def __getitem__(self, mode) -> "Layout":
+        """A mode as a layout: L[0]; L[1, 0] is mode 0 of mode 1 (CuTe: get<1,0>). Negative numbers count from the end.
+
+        >>> Layout("(4,(2,3)):(6,(3,1))")[1, 0]
+        Layout("2:3")
+        """
+        path = mode if isinstance(mode, tuple) else (mode,)
+        if any(entry is None or isinstance(entry, slice) for entry in path):
+            raise LayoutError(f"L[...] names a mode; to slice, write slice_(L, {path}), which keeps the offset".replace("slice(None, None, None)", "None"))
+        part = self
+        for step in int_tuple(path, "mode") if path else ():
+            if isinstance(step, tuple) or not -part.rank <= step < part.rank:
+                raise LayoutError(f"{part} has no mode {format_tuple(step)}: it has {part.rank}, numbered from 0")
+            part = part.modes()[step]
+        return part
+
+    def __iter__(self):
+        return iter(self.modes())
 
     def __call__(self, *coordinate) -> int:
         """The offset at a coordinate: flat L(6), natural L(1, 2), or nested as the shape is, L((1, (0, 1))).
@@ -114,18 +192,22 @@ class Layout:
         if not coordinate:
             raise LayoutError(f"{self}() has no coordinate; give an index or {self.rank} numbers")
         whole = coordinate[0] if len(coordinate) == 1 else coordinate
-        return _offset(int_tuple(whole, "coordinate"), self.shape, self.stride, extend=True)
+        return inner_product(int_tuple(whole, "coordinate"), self.shape, self.stride, extend=True)
 
-    def coordinate(self, index: int) -> IntTuple:
-        """The coordinate of an index in range(size), nested as the shape.
-
-        >>> Layout((4, (2, 3))).coordinate(13)
-        (1, (1, 1))
-        """
-        index = int_tuple(index, "index")
-        if isinstance(index, tuple) or not 0 <= index < self.size:
-            raise LayoutError(f"{format_tuple(index)} is no index of {self}, which has indices 0 to {self.size - 1}")
-        return _coordinate(index, self.shape)
+    def at(self, indices: np.ndarray) -> np.ndarray:
+        """L(i) for each i of an integer array, past the size too. LayoutError for a negative index or an offset beyond 2^62."""
+        indices = np.asarray(indices, np.int64)
+        if indices.size and indices.min() < 0:
+            raise LayoutError(f"{indices.min()} is no index of {self}: indices start at 0")
+        *inner, (_, last) = self.leaves
+        past = int(indices.max(initial=0)) // prod(extent for extent, _ in inner)
+        if past * abs(last) + sum((s - 1) * abs(d) for s, d in inner) > OFFSET_LIMIT:
+            raise LayoutError(f"{self} at index {indices.max()} reaches past 2^62, the largest offset that is computed here")
+        offsets = np.zeros_like(indices)
+        for extent, stride in inner:
+            indices, digit = np.divmod(indices, extent)
+            offsets += digit * stride
+        return offsets + indices * last
 
     def offsets(self) -> np.ndarray:
         """The whole function: int64[size], the offset of index 0, 1, 2, ... The first mode runs fastest.
@@ -133,122 +215,28 @@ class Layout:
         >>> Layout((2, 3), (3, 1)).offsets().tolist()
         [0, 3, 1, 4, 2, 5]
         """
-        if self.size > TABLE_LIMIT:
-            raise LayoutError(f"{self} has {self.size:,} elements; tables are made up to {TABLE_LIMIT:,}")
+        self._table_size()
         table = np.zeros(1, np.int64)
-        for extent, stride in self.leaves():
+        for extent, stride in self.leaves:
             table = (np.arange(extent, dtype=np.int64)[:, None] * stride + table).ravel()
         return table
 
-    def __eq__(self, other):
-        return isinstance(other, Layout) and self._form() == other._form()
-
-    def __hash__(self):
-        return hash(self._form())
-
     def _form(self):
         # a mode of extent 1 has only coordinate 0, so its stride says nothing
-        return self.shape, tuple(0 if s == 1 else d for s, d in self.leaves())
+        return self.shape, tuple(0 if s == 1 else d for s, d in self.leaves)
 
     def __str__(self):
         return f"{format_tuple(self.shape)}:{format_tuple(self.stride)}"
 
-    def __repr__(self):
-        return f'Layout("{self}")'
 
-    def _repr_mimebundle_(self, include=None, exclude=None):
-        from layoutviz.api import draw
+def merge(leaves) -> list[tuple[int, int]]:
+    """Leaves without extent 1, neighbours merged where the second's stride continues the first. One form a function.
 
-        return draw(self)._repr_mimebundle_(include=include, exclude=exclude)
-
-
-def same_function(a: Layout, b: Layout) -> bool:
-    """Whether a and b have the same size and the same offset at every index. Form does not matter.
-
-    Exact without a table: merging neighbours whose strides chain leaves one form for each function.
-
-    >>> same_function(Layout("(2,2):(1,2)"), Layout("4:1")), same_function(Layout("(4,4):(4,1)"), Layout("(4,4):(1,4)"))
-    (True, False)
+    >>> merge([(2, 1), (1, 7), (3, 2), (4, 1)])
+    [(6, 1), (4, 1)]
     """
-    a, b = Layout(a), Layout(b)
-    return a.size == b.size and _merged_leaves(a) == _merged_leaves(b)
-
-
-def find_alias(layout: Layout) -> tuple[int, int] | None:
-    """Two indices (i, j), i < j, with the same offset; None if there are none. Up to 2^20 elements j is the first that repeats one.
-
-    Decided from the strides where they chain, else by a table of the first 2^20 elements; LayoutError "undecided" if neither tells.
-
-    >>> find_alias(Layout("(4,4):(1,3)")), find_alias(Layout("(4,4):(1,5)"))
-    ((3, 4), None)
-    """
-    reach = 0
-    for extent, stride in sorted((leaf for leaf in layout.leaves() if leaf[0] > 1), key=lambda leaf: abs(leaf[1])):
-        if abs(stride) <= reach:
-            break
-        reach += (extent - 1) * abs(stride)
-    else:
-        return None  # each step jumps past everything that the smaller ones reach
-    table = _first_elements(layout, ALIAS_LIMIT).offsets()
-    _, first, inverse = np.unique(table, return_index=True, return_inverse=True)
-    repeats = np.flatnonzero(first[inverse] != np.arange(table.size))
-    if repeats.size:
-        return int(first[inverse[repeats[0]]]), int(repeats[0])
-    step = 1
-    for extent, stride in layout.leaves():
-        if stride == 0 and extent > 1:
-            return 0, step
-        step *= extent
-    if layout.size <= ALIAS_LIMIT:
-        return None
-    raise LayoutError(f"undecided: {layout} has {layout.size:,} elements, too many to look for two at one offset")
-
-
-def _first_elements(layout: Layout, count: int) -> Layout:
-    """A layout of the first elements, in index order: as many whole steps of its leaves as make up to `count`."""
-    leaves = []
-    for extent, stride in layout.leaves():
-        leaves.append((min(extent, count), stride))
-        count //= extent
-        if count <= 1:
-            break
-    return Layout(*map(tuple, zip(*leaves, strict=True)))
-
-
-def leaf_values(value: IntTuple) -> tuple[int, ...]:
-    """The ints of a nested tuple, left to right."""
-    if not isinstance(value, tuple):
-        return (value,)
-    return tuple(leaf for entry in value for leaf in leaf_values(entry))
-
-
-def nest(values, profile: IntTuple) -> IntTuple:
-    """Give flat `values` the nesting of `profile`.
-
-    >>> nest([1, 2, 3], (4, (2, 2)))
-    (1, (2, 3))
-    """
-    values = iter(values)
-
-    def build(part):
-        return tuple(map(build, part)) if isinstance(part, tuple) else next(values)
-
-    return build(profile)
-
-
-def compact_stride(shape: IntTuple) -> IntTuple:
-    """The column-major (colexicographic) stride of a shape; 0 where the extent is 1, as in CuTe."""
-    strides, step = [], 1
-    for extent in leaf_values(shape):
-        strides.append(step if extent > 1 else 0)
-        step *= extent
-    return nest(strides, shape)
-
-
-def _merged_leaves(layout: Layout) -> list[tuple[int, int]]:
-    """Leaves without extent 1, neighbours merged where the second's stride continues the first. One form a function."""
     merged: list[tuple[int, int]] = []
-    for extent, stride in layout.leaves():
+    for extent, stride in leaves:
         if extent == 1:
             continue
         if merged and stride == merged[-1][0] * merged[-1][1]:
@@ -256,32 +244,6 @@ def _merged_leaves(layout: Layout) -> list[tuple[int, int]]:
         else:
             merged.append((extent, stride))
     return merged
-
-
-def _depth(value: IntTuple) -> int:
-    return 1 + max(map(_depth, value)) if isinstance(value, tuple) else 0
-
-
-def int_tuple(value, what: str, depth: int = 0) -> IntTuple:
-    """`value` as plain ints in tuples, or a LayoutError naming the entry that is neither."""
-    if isinstance(value, (tuple, list)):
-        if depth == DEEPEST:
-            raise LayoutError(f"the {what} is nested more than {DEEPEST} deep")
-        if not value:
-            raise LayoutError(f"an empty tuple in the {what}: every mode needs at least one number")
-        return tuple(int_tuple(entry, what, depth + 1) for entry in value)
-    if value is Ellipsis:
-        raise LayoutError(f"the {what} still has a ... in it; put a number in its place")
-    if not isinstance(value, (bool, np.bool_)):
-        try:
-            number = as_int(value)
-        except TypeError:
-            pass
-        else:
-            if abs(number) > OFFSET_LIMIT:
-                raise LayoutError(f"a number in the {what} is beyond 2^62")
-            return number
-    raise LayoutError(f"{value!r} in the {what} is not a whole number")
 
 
 def _check_extents(shape: IntTuple) -> None:
@@ -306,36 +268,3 @@ def _check_congruent(shape: IntTuple, stride: IntTuple) -> None:
         raise LayoutError(f"{start}: mode {mode} has shape {format_tuple(shape[mode])} but stride {format_tuple(stride[mode])}")
     counts = [f"{len(v)} entries" if isinstance(v, tuple) else "one number" for v in (shape, stride)]
     raise LayoutError(f"{start}: the shape has {counts[0]}, the stride {counts[1]}")
-
-
-def _coordinate(index: int, shape: IntTuple) -> IntTuple:
-    coordinate = []
-    for extent in leaf_values(shape):
-        coordinate.append(index % extent)
-        index //= extent
-    return nest(coordinate, shape)
-
-
-def _offset(coordinate: IntTuple, shape: IntTuple, stride: IntTuple, extend: bool = False) -> int:
-    """The inner product of a coordinate with the strides; ints at any level stand for a whole mode's flat index."""
-    if isinstance(coordinate, tuple):
-        if not isinstance(shape, tuple):
-            if len(coordinate) == 1:  # L(6) of an int shape, spelled L((6,))
-                return _offset(coordinate[0], shape, stride, extend)
-            raise LayoutError(f"{_counted(coordinate)} where the shape has one number, {shape}")
-        if len(coordinate) != len(shape):
-            raise LayoutError(f"{_counted(coordinate)}, shape {format_tuple(shape)} has {len(shape)}")
-        return sum(map(_offset, coordinate, shape, stride))
-    size = prod(leaf_values(shape))
-    if coordinate < 0 or (coordinate >= size and not extend):
-        raise LayoutError(f"coordinate {coordinate} is outside mode {format_tuple(shape)}, which runs from 0 to {size - 1}")
-    extents, strides = leaf_values(shape), leaf_values(stride)
-    offset = 0
-    for extent, step in zip(extents[:-1], strides[:-1], strict=True):
-        offset += coordinate % extent * step
-        coordinate //= extent
-    return offset + coordinate * strides[-1]
-
-
-def _counted(coordinate: tuple) -> str:
-    return f"coordinate {format_tuple(coordinate)} has {len(coordinate)} entries"

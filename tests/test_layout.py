@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from layoutviz import Layout, LayoutError, same_function, select
-from layoutviz.layout import find_alias, leaf_values, nest
+from layoutviz.composed import find_alias
+from layoutviz.int_tuple import leaf_values, nest
 from layoutviz.notation import format_tuple, parse
 
 EXTENTS = st.integers(1, 5)

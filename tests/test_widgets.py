@@ -15,7 +15,7 @@ def agree(explorer) -> bool:
     sliders = [s.value for s in explorer.extents], [s.value for s in explorer.strides]
     return (
         explorer.notation.value == str(layout)
-        and list(zip(*sliders, strict=True)) == layout.leaves()
+        and list(zip(*sliders, strict=True)) == layout.leaves
         and explorer.board.svg == to_svg(layout, view, label=label)
     )
 
@@ -26,7 +26,7 @@ def test_sliders_notation_and_picture_follow_one_state(moves):
     explorer = explore("(4,6):(6,1)")
     for which, value in moves:
         (explorer.extents + explorer.strides)[which].value = value
-        assert explorer.layout_shown.leaves()[which % 2][which // 2] == value
+        assert explorer.layout_shown.leaves[which % 2][which // 2] == value
         assert agree(explorer)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from exercises.engine.verdict import BadAnswer, State, Verdict
 from layoutviz import Layout, LayoutError, same_function
-from layoutviz.layout import OFFSET_LIMIT
+from layoutviz.int_tuple import OFFSET_LIMIT
 from layoutviz.notation import format_tuple
 from layoutviz.scene import Panel, Scene
 from layoutviz.views.grid import grid

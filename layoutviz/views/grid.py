@@ -7,8 +7,10 @@ from math import prod
 import numpy as np
 
 from layoutviz.color import Color
+from layoutviz.composed import find_alias
 from layoutviz.errors import LayoutError
-from layoutviz.layout import ALIAS_LIMIT, Layout, find_alias, leaf_values
+from layoutviz.int_tuple import leaf_values
+from layoutviz.layout import SEARCH_LIMIT, Layout
 from layoutviz.notation import format_tuple
 from layoutviz.scene import MARKS, Border, Panel, Scene
 
@@ -82,7 +84,7 @@ def describe(layout: Layout) -> str:
 
 def _shared_and_unused(layout: Layout) -> tuple[str, str]:
     """How many slots hold several elements, and how many none; no numbers where there are too many elements to count."""
-    if layout.size > ALIAS_LIMIT:
+    if layout.size > SEARCH_LIMIT:
         return "Slots are shared (aliasing)", ""
     values, counts = _slots(layout)
     shared, unused = int((counts > 1).sum()), layout.cosize - len(values)
@@ -107,9 +109,9 @@ def mode_coordinates(mode: Layout, count: int) -> list[str]:
 
 def alias_marks(layout: Layout, offsets: np.ndarray) -> dict[int, str]:
     """A mark for each drawn cell, given by its offset, whose offset another element of the layout has too, drawn or not."""
-    if any(extent > 1 and stride == 0 for extent, stride in layout.leaves()):
+    if any(extent > 1 and stride == 0 for extent, stride in layout.leaves):
         return dict.fromkeys(range(len(offsets)), "alias")
-    if layout.size > ALIAS_LIMIT:  # too many to look at: of those drawn, at least, none stays unmarked
+    if layout.size > SEARCH_LIMIT:  # too many to look at: of those drawn, at least, none stays unmarked
         values, counts = np.unique(offsets, return_counts=True)
     elif find_alias(layout) is None:
         return {}

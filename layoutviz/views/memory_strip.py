@@ -63,7 +63,7 @@ def _owners(layout: Layout, low: int, slots: int) -> tuple[list[int], list[list[
     left out before the table is made: a strip of a huge layout costs no huge table.
     """
     offset, index, weight = np.zeros(1, np.int64), np.zeros(1, np.int64), 1
-    for extent, stride in layout.leaves():
+    for extent, stride in layout.leaves:
         kept = extent if stride == 0 else min(extent, (slots - 1) // abs(stride) + 1)
         if kept * offset.size > TRACED:
             raise LayoutError(f"{layout} maps too many elements to the first {slots} slots to draw who lives in each")

@@ -9,7 +9,8 @@ import traitlets
 
 from layoutviz.api import VIEWS, scene_of
 from layoutviz.errors import LayoutError
-from layoutviz.layout import Layout, leaf_values, nest
+from layoutviz.int_tuple import leaf_values, nest
+from layoutviz.layout import Layout
 from layoutviz.scene import Scene
 from layoutviz.views.grid import LABELS
 from layoutviz.widgets.board import Board, add_static
@@ -121,8 +122,8 @@ class Explorer(w.VBox):
         layout = self.layout_shown
         self._profile = _profile(layout)
         names = _leaf_names(layout.shape)
-        self.extents = [_slider(f"shape {name}", 1, EXTENT_MAX, s) for name, (s, _) in zip(names, layout.leaves(), strict=True)]
-        self.strides = [_slider(f"stride {name}", 0, STRIDE_MAX, d) for name, (_, d) in zip(names, layout.leaves(), strict=True)]
+        self.extents = [_slider(f"shape {name}", 1, EXTENT_MAX, s) for name, (s, _) in zip(names, layout.leaves, strict=True)]
+        self.strides = [_slider(f"stride {name}", 0, STRIDE_MAX, d) for name, (_, d) in zip(names, layout.leaves, strict=True)]
         for slider in self.extents + self.strides:
             slider.observe(self._on_slider, "value")
         self.sliders.children = [_row(*pair) for pair in zip(self.extents, self.strides, strict=True)]
@@ -157,7 +158,7 @@ def _slider(name: str, low: int, high: int, value: int) -> w.IntSlider:
 
 def _profile(layout: Layout):
     """The nesting alone: every leaf replaced by 0."""
-    return nest([0] * len(layout.leaves()), layout.shape)
+    return nest([0] * len(layout.leaves), layout.shape)
 
 
 def _leaf_names(shape, prefix: str = "") -> list[str]:
