@@ -1,24 +1,833 @@
-"""Operations on layouts, named as CuTe names them. Each returns a new layout, or raises LayoutError."""
+"""Operations on layouts, named as CuTe names them. Each returns a layout that obeys its law (`laws.py`), or raises LayoutError.
 
-from layoutviz.errors import LayoutError
-from layoutviz.int_tuple import int_tuple
-from layoutviz.layout import Layout
-from layoutviz.notation import format_tuple
+Layouts may be given as notation or as a shape. Of a ComposedLayout or a Tensor the inner layout is worked on; what stands
+outside stays. A *tiler* is a layout, or an int n for n:1, and works on the flattened layout; a tuple of tilers works mode by
+mode, None leaves its mode alone, and modes beyond it stay as they are. A string with a colon is a layout, without one a shape.
+"""
+
+import warnings
+from functools import wraps
+from math import prod
+
+import numpy as np
+
+from layoutviz.composed import ComposedLayout, Swizzle, Tensor, as_function, as_layout, find_alias, slice_
+from layoutviz.errors import LayoutError, RaggedWarning
+from layoutviz.int_tuple import int_tuple, leaf_values, nest
+from layoutviz.layout import SEARCH_LIMIT, Layout, merge
+from layoutviz.notation import format_tuple, parse
 
 
-def select(layout: Layout, modes) -> Layout:
+def on_inner(op):
+    """Let an operation written for a Layout work on the inner layout of a ComposedLayout or a Tensor too."""
+
+    @wraps(op)
+    def run(target, *args, **kwargs):
+        target = as_layout(target)
+        if isinstance(target, ComposedLayout):
+            return ComposedLayout(target.outer, target.offset, run(target.inner, *args, **kwargs))
+        if isinstance(target, Tensor):
+            return Tensor(run(target.layout, *args, **kwargs), target.offset)
+        return op(target, *args, **kwargs)
+
+    return run
+
+
+# --- modes: asking, picking, editing
+
+
+def size(layout, mode=None) -> int:
+    """The number of coordinates, of a layout or of one mode of it: size(L), size(L, mode=0), size(L, mode=(1, 0))."""
+    return _part(layout, mode).size
+
+
+def cosize(layout, mode=None) -> int:
+    """The slots of memory that a layout, or one mode of it, needs: the largest offset minus the smallest (or 0) plus 1."""
+    return _part(layout, mode).cosize
+
+
+def rank(layout, mode=None) -> int:
+    """The number of top-level modes of a layout, or of one mode of it."""
+    return _part(layout, mode).rank
+
+
+def depth(layout, mode=None) -> int:
+    """How deep the shape of a layout, or of one mode of it, nests: 0 for an int."""
+    return _part(layout, mode).depth
+
+
+def _part(layout, mode):
+    return as_layout(layout) if mode is None or mode in ((), []) else get(layout, mode)
+
+
+@on_inner
+def get(layout, mode) -> Layout:
+    """One mode: get(L, 1) is L[1], and get(L, (1, 0)) is mode 0 of mode 1. CuTe: `get<1,0>`.
+
+    >>> str(get("(4,(2,3)):(6,(3,1))", (1, 0)))
+    '2:3'
+    """
+    return layout[tuple(mode) if isinstance(mode, (tuple, list)) else mode]
+
+
+@on_inner
+def select(layout, modes) -> Layout:
     """The layout made of some top-level modes, in the order asked for. CuTe: `select<...>`, DSL: `cute.select(L, mode=...)`.
 
     Pre: each mode is in range(layout.rank), none twice.
     Post: for select(L, (1, 0)) of a rank-2 L: result(j, i) == L(i, j). This is the transpose; no data moves.
 
-    >>> A = Layout((4, 6), (6, 1))
-    >>> str(select(A, (1, 0)))
+    >>> str(select("(4,6):(6,1)", (1, 0)))
     '(6,4):(1,6)'
     """
-    layout, modes = Layout(layout), int_tuple(list(modes) if isinstance(modes, range) else modes, "modes")
+    modes = int_tuple(list(modes) if isinstance(modes, range) else modes, "modes")
     modes = modes if isinstance(modes, tuple) else (modes,)
     if len(set(modes)) < len(modes) or not all(m in range(layout.rank) for m in modes):
         raise LayoutError(f"cannot select modes {format_tuple(modes)} of {layout}: each of 0 to {layout.rank - 1} can be named once")
     parts = layout.modes()
-    return Layout(tuple(parts[m].shape for m in modes), tuple(parts[m].stride for m in modes))
+    return _stack(parts[m] for m in modes)
+
+
+@on_inner
+def group(layout, begin: int, end: int) -> Layout:
+    """Modes begin to end - 1 as one mode; the function stays. CuTe: `group<begin,end>`, DSL: `group_modes`.
+
+    >>> str(group("(2,3,5,7)", 1, 3))
+    '(2,(3,5),7):(1,(2,6),30)'
+    """
+    begin, end, modes = int_tuple(begin, "begin"), int_tuple(end, "end"), layout.modes()
+    if not 0 <= begin < end <= layout.rank:
+        raise LayoutError(f"cannot group modes {begin} to {end - 1} of {layout}, which has modes 0 to {layout.rank - 1}")
+    return _stack([*modes[:begin], _stack(modes[begin:end]), *modes[end:]])
+
+
+@on_inner
+def flatten(layout) -> Layout:
+    """All leaves as top-level modes; the function stays.
+
+    >>> str(flatten("((2,3),5)"))
+    '(2,3,5):(1,2,6)'
+    """
+    return Layout.of(leaf_values(layout.shape), leaf_values(layout.stride)) if layout.depth else layout
+
+
+@on_inner
+def append(layout, mode, up_to_rank: int | None = None) -> Layout:
+    """The layout with one more mode at the end; with `up_to_rank`, as many times as it takes to have that rank.
+
+    >>> str(append("(8,2)", "3:100")), str(append("8", "1", up_to_rank=3))
+    ('(8,2,3):(1,8,100)', '(8,1,1):(1,0,0)')
+    """
+    return _stack([*layout.modes(), *[_plain(mode, "a mode")] * _missing(layout, up_to_rank)])
+
+
+@on_inner
+def prepend(layout, mode, up_to_rank: int | None = None) -> Layout:
+    """As `append`, at the front.
+
+    >>> str(prepend("(8,2)", "3:100"))
+    '(3,8,2):(100,1,8)'
+    """
+    return _stack([*[_plain(mode, "a mode")] * _missing(layout, up_to_rank), *layout.modes()])
+
+
+def _missing(layout, up_to_rank) -> int:
+    if up_to_rank is None:
+        return 1
+    if not 0 <= (wanted := int_tuple(up_to_rank, "rank")) - layout.rank <= 100:
+        raise LayoutError(f"{layout} has rank {layout.rank}, and is to have rank {wanted}")
+    return wanted - layout.rank
+
+
+@on_inner
+def filter_zeros(layout) -> Layout:
+    """Extent 1 where the stride is 0, so that each element counts once.
+
+    >>> str(filter_zeros("(4,(2,3)):(1,(0,8))"))
+    '(4,(1,3)):(1,(0,8))'
+    """
+    return Layout.of(nest([s if d else 1 for s, d in layout.leaves], layout.shape), layout.stride)
+
+
+@on_inner
+def coalesce(layout, profile=None) -> Layout:
+    """The same function of the index in the fewest modes; natural coordinates may go. With a profile, mode by mode.
+
+    Post: same_function(result, layout). Each entry of a profile stands for a mode: an int coalesces it, a tuple goes inside.
+
+    >>> str(coalesce("(2,(1,6)):(1,(7,2))")), str(coalesce("((2,2),(2,3))", (1, 1)))
+    ('12:1', '(4,6):(1,4)')
+    """
+    if profile is not None and isinstance(profile := int_tuple(profile, "profile"), tuple):
+        return _by_mode(coalesce, layout, profile, "profile")
+    return _from_leaves(merge(layout.leaves))
+
+
+# --- composition
+
+
+def composition(a, b):
+    """A after B: the layout, shaped as B, that takes i to A(B(i)). CuTe: `composition(A, B)`.
+
+    Pre: B has no negative offset. Past A's size A's last mode goes on, as in CuTe. A swizzle in A or B gives a ComposedLayout.
+    Post: result(i) == A(B(i)) for every i, and the result's shape refines B's. Returned whenever such a layout exists, else
+    LayoutError with the first coordinate where the nearest one fails (the one with the same values at unit coordinates).
+    CuTe and its DSL check less, and sometimes return a layout that computes something else.
+
+    >>> str(composition("(10,2):(16,4)", "(3,4):(1,5)")), str(composition("(8,12):(12,1)", (4, None)))
+    ('(3,(2,2)):(16,(80,4))', '(4,12):(12,1)')
+    >>> composition("(4,6,8):(2,3,5)", "6:3")
+    Traceback (most recent call last):
+    layoutviz.errors.LayoutError: no layout computes (4,6,8):(2,3,5) o 6:3: the nearest, 6:6, gives 12 at 2, but A(B(2)) = A(6) = 7
+    """
+    a, b = as_function(a), as_tiler(b)
+    if isinstance(a, Swizzle):
+        return ComposedLayout(a, 0, b)
+    return _compose_inner(a, b)
+
+
+@on_inner
+def _compose_inner(a, b):
+    if isinstance(b, tuple):
+        return _by_mode(composition, a, b)
+    return _compose(a, b) if isinstance(b, Layout) else ComposedLayout(a, 0, b)
+
+
+def _compose(a: Layout, b: Layout) -> Layout:
+    """Leaf by leaf, then a proof that the leaves add up."""
+    if b.offset_range[0] < 0:
+        raise LayoutError(f"{a} o {b}: {b} reaches {b.offset_range[0]}, and {a} has no negative index")
+    digits, last = _digits(a)
+    parts, carries = [], [0] * len(digits)
+    for extent, stride in b.leaves:
+        part, tops = _compose_leaf(digits, last, extent, stride) or _compose_leaf_by_table(a, digits, extent, stride)
+        parts.append(part)
+        carries = [sum(pair) for pair in zip(carries, tops, strict=True)]
+    if None in parts:
+        _fail(a, b, _nearest(a, b))
+    shape = nest([tuple(s for s, _ in p) if len(p) > 1 else p[0][0] for p in parts], b.shape)
+    stride = nest([tuple(d for _, d in p) if len(p) > 1 else p[0][1] for p in parts], b.shape)
+    result = Layout.of(shape, stride)
+    # Where no digit of A's index ever carries, A of a sum is the sum of A's. Else the table decides.
+    if any(top >= extent for top, (extent, _) in zip(carries, digits, strict=True)):
+        _compare(a, b, result)
+    return result
+
+
+def _digits(a: Layout) -> tuple[list[tuple[int, int]], int]:
+    """A as digits of its index: merged leaves that count from 0 to extent - 1, then the stride of the last one, which never ends."""
+    *inner, (_, last) = a.leaves
+    digits = merge(inner)
+    if digits and last == digits[-1][0] * digits[-1][1]:
+        last = digits.pop()[1]
+    return digits, last
+
+
+def _compose_leaf(digits, last, extent, stride):
+    """A o extent:stride by division, as (leaves, largest value of each digit); None where the divisions do not come out.
+
+    The step is either a multiple of a digit (which then stays 0), or divides it (which then runs full), or stays within it.
+    """
+    leaves, tops = [], []
+    for s, d in digits:
+        if extent == 1 or stride % s == 0:
+            tops.append(0)
+            stride //= s
+        elif (extent - 1) * stride < s:
+            leaves.append((extent, stride * d))
+            tops.append((extent - 1) * stride)
+            extent = 1
+        elif s % stride == 0 and extent % (s // stride) == 0:
+            leaves.append((s // stride, stride * d))
+            tops.append(s - stride)
+            extent, stride = extent // (s // stride), 1
+        else:
+            return None
+    if extent > 1:
+        leaves.append((extent, stride * last))
+    return leaves or [(1, 0)], tops
+
+
+def _compose_leaf_by_table(a: Layout, digits, extent, stride):
+    """As `_compose_leaf`, by the run lengths of the table A(0), A(stride), A(2 stride), ...: None for the leaves if it is no layout."""
+    if extent > SEARCH_LIMIT:
+        table = _factor(a.at(np.arange(SEARCH_LIMIT) * stride), extent)
+        if table is None:
+            return None, [0] * len(digits)
+        raise LayoutError(f"undecided: {a} o {extent}:{stride} divides in no simple way, and is too large for a table")
+    index = np.arange(extent) * stride
+    leaves, tops = _factor(a.at(index), extent), []
+    for s, _ in digits:
+        index, digit = np.divmod(index, s)
+        tops.append(int(digit.max()))
+    return leaves, tops
+
+
+def _factor(table: np.ndarray, whole: int) -> list[tuple[int, int]] | None:
+    """The merged leaves whose table this is; None if there are none. `whole` is the length of which the table is the start."""
+    leaves = []
+    while table.size > 1:
+        steps = np.diff(table)
+        breaks = np.flatnonzero(steps != steps[0])
+        run = int(breaks[0]) + 1 if breaks.size else table.size
+        if whole % run or (table.size % run == 0 and (table.reshape(-1, run) - table[::run, None] != np.arange(run) * steps[0]).any()):
+            return None
+        leaves.append((run, int(steps[0])))
+        table, whole = table[::run], whole // run
+    return leaves
+
+
+def _nearest(a: Layout, b: Layout) -> Layout:
+    """The layout of B's shape with A(B) at unit coordinates."""
+    return Layout.of(b.shape, nest([a(d) if s > 1 else 0 for s, d in b.leaves], b.shape))
+
+
+def _compare(a: Layout, b: Layout, result: Layout) -> None:
+    """LayoutError unless result(i) == A(B(i)) everywhere; "undecided" where that cannot be seen."""
+    some = np.arange(min(b.size, SEARCH_LIMIT))
+    if (a.at(b.at(some)) != result.at(some)).any():
+        _fail(a, b, result)
+    if b.size > SEARCH_LIMIT:
+        seen = f"agrees with {result} at the first {SEARCH_LIMIT:,} elements"
+        raise LayoutError(f"undecided: {a} o {b} {seen}; all {b.size:,} are too many to try")
+
+
+def _fail(a: Layout, b: Layout, nearest: Layout):
+    """LayoutError with the first coordinate where the nearest layout departs from A(B)."""
+    some = np.arange(min(b.size, SEARCH_LIMIT))
+    wrong = np.flatnonzero(a.at(b.at(some)) != nearest.at(some))
+    where, i = "", int(wrong[0]) if wrong.size else None
+    if i is not None:
+        at = format_tuple(b.coordinate(i))
+        where = f", gives {nearest(i)} at {at}, but A(B{at if at[0] == '(' else f'({at})'}) = A({b(i)}) = {a(b(i))}"
+    raise LayoutError(f"no layout computes {a} o {b}: the nearest, {nearest}{where or ', departs further on'}")
+
+
+# --- complement and inverses
+
+
+def complement(layout, cotarget) -> Layout:
+    """The steps that a layout leaves free: where to put its copies so that together they fill 0 to cotarget - 1.
+
+    `cotarget` is a number, a shape or a layout (its size counts). Where it does not divide, the last step rounds up, as in CuTe.
+    Pre: offsets >= 0, no two alike, and each stride jumps past all that the smaller ones reach.
+    Post: result(i) rises; the sums layout(i) + result(j) are all different and below the cotarget rounded up; no further copy fits
+    below the cotarget, though slots may be left over. CuTe drops modes of stride 0; here use filter_zeros first.
+
+    >>> str(complement("4:2", 24)), str(complement("(2,2):(1,6)", 24))
+    ('(2,3):(1,8)', '(3,2):(2,12)')
+    """
+    layout = _plain(layout, "the layout of a complement")
+    n = _cotarget(cotarget)
+    result, reach, step = [], 1, 1
+    for extent, stride in sorted((leaf for leaf in layout.leaves if leaf[0] > 1), key=lambda leaf: leaf[1]):
+        if stride < 0:
+            raise LayoutError(f"{layout} has no complement: stride {stride} leads to negative offsets")
+        if stride < reach:
+            _refuse_overlap(layout, f"stride {stride} falls within what stride {step} reaches", "complement")
+        result.append((stride // reach, reach))
+        reach, step = stride * extent, stride
+    return _from_leaves([leaf for leaf in (*result, (-(-n // reach), reach)) if leaf[0] > 1])
+
+
+def _cotarget(cotarget) -> int:
+    if isinstance(cotarget, (str, tuple, list, Layout)):
+        return as_layout(cotarget).size
+    n = int_tuple(cotarget, "cotarget")
+    if n < 1:
+        raise LayoutError(f"a cotarget of {n}: a complement fills at least 1 slot")
+    return n
+
+
+def _refuse_overlap(layout: Layout, why: str, what: str):
+    """LayoutError: the two coordinates at one offset, or, where there are none, the strides that do not chain."""
+    if pair := find_alias(layout):
+        first, second = (format_tuple(layout.coordinate(i)) for i in pair)
+        advice = "; filter_zeros(layout) drops its stride-0 modes" if any(d == 0 and s > 1 for s, d in layout.leaves) else ""
+        raise LayoutError(f"{layout} has no {what}: {first} and {second} both have offset {layout(pair[0])}{advice}")
+    raise LayoutError(f"undecided: no {what} of {layout} was found, as its strides do not chain: {why}")
+
+
+def right_inverse(layout) -> Layout:
+    """The largest R with layout(R(i)) = i: where to find offset i. CuTe: `right_inverse`.
+
+    Post: R(i) is an index of the layout, and layout(R(i)) == i for every i of R; no layout with more elements does that. 1:0 where
+    nothing has offset 1. CuTe stops at the first stride that does not continue the ones before, and may give a smaller one.
+
+    >>> str(right_inverse("(2,4,6):(4,1,8)")), str(right_inverse("(4,3):(1,2)"))
+    ('(4,2,6):(2,1,8)', '(4,2):(1,8)')
+    """
+    layout = _plain(layout, "the layout of an inverse")
+    found, reach = [], 1
+    steps = sorted((d, s, weight) for s, d, weight in _weighted(layout) if d != 0)
+    for stride, extent, weight in steps:
+        if stride < reach:  # overlapping or negative: several elements may have an offset, and the choice matters
+            return _from_leaves(merge(_search_right_inverse(layout)))
+        if stride > reach:
+            break
+        found.append((extent, weight))
+        reach *= extent
+    return _from_leaves(merge(found))
+
+
+def _weighted(layout: Layout) -> list[tuple[int, int, int]]:
+    """(extent, stride, step of the index) of each leaf that has more than one element."""
+    weights = np.cumprod([1, *(s for s, _ in layout.leaves)], dtype=object).tolist()
+    return [(s, d, w) for (s, d), w in zip(layout.leaves, weights, strict=False) if s > 1]
+
+
+def _search_right_inverse(layout: Layout) -> list[tuple[int, int]]:
+    """The leaves of the largest right inverse, by trying each index that may come next. LayoutError "undecided" if that takes too long."""
+    undecided = LayoutError(f"undecided: the strides of {layout} overlap, and the search for its largest right inverse takes too long")
+    if layout.size > SEARCH_LIMIT:
+        raise undecided
+    table = layout.offsets()
+    present = np.zeros(layout.size + 1, bool)
+    present[table[(table >= 0) & (table < layout.size)]] = True
+    limit = int(np.argmin(present))  # offsets 0 to limit - 1 occur, limit does not
+    best, budget = [], 4 * SEARCH_LIMIT
+
+    def extend(leaves, places):
+        nonlocal best, budget
+        n = len(places)
+        if n > prod(s for s, _ in best):
+            best = leaves
+        if n == limit:
+            return
+        for step in np.flatnonzero(table == n).tolist():
+            copies = 1
+            while (copies + 1) * n <= limit and places.max() + copies * step < layout.size:
+                budget -= n
+                if (table[places + copies * step] != np.arange(n) + copies * n).any():
+                    break
+                copies += 1
+            budget -= layout.size
+            if budget < 0:
+                raise undecided
+            if leaves and step == leaves[-1][0] * leaves[-1][1]:
+                continue  # the same layout as with a longer last leaf, which is tried as well
+            for extent in range(copies, 1, -1):
+                if prod(s for s, _ in best) == limit:
+                    return
+                extend([*leaves, (extent, step)], (places + np.arange(extent)[:, None] * step).ravel())
+
+    extend([], np.zeros(1, np.int64))
+    return best
+
+
+def left_inverse(layout) -> Layout:
+    """R with R(layout(i)) = i: which index lies at an offset. CuTe: `left_inverse`. Several layouts do that.
+
+    Pre: no two offsets alike, none negative; each stride divides the next one up.
+    Post: R(layout(i)) == i for every index i. R extends past its size as any layout does.
+
+    >>> str(left_inverse("(4,8):(1,5)")), str(left_inverse("4:2"))
+    ('(5,8):(1,4)', '(2,4):(0,1)')
+    """
+    layout = _plain(layout, "the layout of an inverse")
+    steps = sorted((d, s, weight) for s, d, weight in _weighted(layout))
+    if steps and steps[0][0] < 0:
+        raise LayoutError(f"{layout} has no left inverse: stride {steps[0][0]} leads to negative offsets, and no layout has a negative index")
+    found, step, extent, weight = [], 1, 1, 0
+    for stride, next_extent, next_weight in steps:
+        if stride == 0 or stride % step or stride // step < extent:
+            _refuse_overlap(layout, f"{stride} is no multiple of {step} that jumps past its {extent} elements", "left inverse")
+        found.append((stride // step, weight))
+        step, extent, weight = stride, next_extent, next_weight
+    return _from_leaves(merge([*found, (extent, weight)]))
+
+
+# --- division
+
+
+def logical_divide(layout, tiler) -> Layout:
+    """Each mode into (tile, rest): the elements in a tile, and the tiles. A o (T, T*), where T* is T's complement.
+
+    Post: result((t, r)) == A(T(t) + T*(r)), mode by mode for a tuple tiler. Where tiles stick out of A the result is ragged: legal,
+    as kernels guard such slots with predicates, and told by a RaggedWarning that counts them.
+
+    >>> str(logical_divide("(8,12):(12,1)", (4, 3))), str(logical_divide("16:1", "4:2"))
+    ('((4,2),(3,4)):((12,48),(1,3))', '(4,(2,2)):(2,(1,8))')
+    """
+    return _divide(layout, tiler, lambda divided, tiler: divided)
+
+
+def zipped_divide(layout, tiler) -> Layout:
+    """As logical_divide, with all tile modes in mode 0 and all rest modes in mode 1: result[0] is one tile.
+
+    >>> str(zipped_divide("(2,6):(6,1)", (1, 2)))
+    '((1,2),(2,3)):((0,1),(6,2))'
+    """
+    return _divide(layout, tiler, lambda divided, tiler: _stack(_unzip(divided, tiler)))
+
+
+def tiled_divide(layout, tiler) -> Layout:
+    """As zipped_divide, with the rest modes side by side: (tile, rest0, rest1, ...).
+
+    >>> str(tiled_divide("(2,6):(6,1)", (1, 2)))
+    '((1,2),2,3):((0,1),6,2)'
+    """
+    return _divide(layout, tiler, _tiled)
+
+
+def flat_divide(layout, tiler) -> Layout:
+    """As zipped_divide, with all modes side by side: (tile0, tile1, ..., rest0, rest1, ...).
+
+    >>> str(flat_divide("(2,6):(6,1)", (1, 2)))
+    '(1,2,2,3):(0,1,6,2)'
+    """
+    return _divide(layout, tiler, _flat)
+
+
+@on_inner
+def _divide(layout, tiler, arrange):
+    tiler = as_tiler(tiler)
+    divided = _logical_divide(layout, tiler)
+    if told := ragged(layout, tiler):
+        warnings.warn(told, RaggedWarning, stacklevel=4)
+    return arrange(divided, tiler)
+
+
+def _logical_divide(layout: Layout, tiler) -> Layout:
+    if isinstance(tiler, tuple):
+        return _by_mode(_logical_divide, layout, tiler)
+    tiler = _plain(tiler, "a tiler")
+    return _compose(layout, _stack([tiler, complement(tiler, layout.size)]))
+
+
+def _unzip(divided: Layout, tiler) -> tuple[Layout, Layout]:
+    """(tile, rest) of a layout whose modes are such pairs. A mode left alone by None is all tile; modes beyond the tiler are all rest."""
+    if not isinstance(tiler, tuple):
+        return tuple(divided.modes())
+    pairs = [(mode, Layout(1)) if t is None else _unzip(mode, t) for mode, t in zip(divided.modes(), tiler, strict=False)]
+    return _stack(t for t, _ in pairs), _stack([*(r for _, r in pairs), *divided.modes()[len(tiler) :]])
+
+
+def _tiled(divided: Layout, tiler) -> Layout:
+    tile, rest = _unzip(divided, tiler)
+    return _stack([tile, *rest.modes()])
+
+
+def _flat(divided: Layout, tiler) -> Layout:
+    tile, rest = _unzip(divided, tiler)
+    return _stack([*tile.modes(), *rest.modes()])
+
+
+def ragged(layout, tiler) -> str:
+    """In words, where the tiles of a division do not fit: slots outside the layout, and what they hit; elements in no tile. "" if all fits.
+
+    >>> ragged("(10,7):(7,1)", (4, 4))[:105]
+    'dividing (10,7):(7,1) by (4,4): 26 of 96 slots lie outside it, of which 9 alias its elements and 17 run p'
+    """
+    layout, tiler = as_layout(layout), as_tiler(tiler)
+    parts = list(_positions(layout, tiler))
+    if all(place.size == mode.size >= place.cosize for mode, place in parts):
+        return ""
+    slots, told = prod(place.size for _, place in parts), f"dividing {layout} by {_told(tiler)}"
+    if slots > SEARCH_LIMIT:
+        return f"{told}: some of its {slots:,} slots lie outside it, or some elements are in no tile"
+    offsets, inside = np.zeros(1, np.int64), np.ones(1, bool)
+    for mode, place in parts:
+        offsets = np.add.outer(mode.at(place.offsets()), offsets).ravel()
+        inside = np.logical_and.outer(place.offsets() < mode.size, inside).ravel()
+    outside, own = offsets[~inside], layout.at(np.arange(min(layout.size, SEARCH_LIMIT)))
+    alias, past = int(np.isin(outside, own).sum()), int((outside > layout.offset_range[1]).sum())
+    facts = [f"{alias} alias its elements", f"{past} run past its end", f"{outside.size - alias - past} fall into unused slots between"]
+    facts = " and ".join(fact for fact in facts if fact[0] != "0")
+    notes = [f"{outside.size} of {slots} slots lie outside it, of which {facts}"] if outside.size else []
+    if left := layout.size - int(inside.sum()):
+        notes.append(f"{left} of its {layout.size} elements are in no tile")
+    return f"{told}: {'; '.join(notes)}"
+
+
+def _positions(layout: Layout, tiler):
+    """Pairs of a mode and (tile, rest) as places in it, for every mode that the tiler divides, and for those left alone."""
+    if tiler is None:
+        yield layout, Layout(layout.size)
+    elif isinstance(tiler, tuple):
+        modes = layout.modes()
+        for mode, entry in zip(modes, [*tiler, *[None] * (len(modes) - len(tiler))], strict=True):
+            yield from _positions(mode, entry)
+    else:
+        yield layout, _stack([tiler, complement(tiler, layout.size)])
+
+
+# --- products
+
+
+def logical_product(block, tiler) -> Layout:
+    """(block, copies): a copy of the block for each element of the tiler, laid out as the tiler says, none overlapping.
+
+    Post: result((i, j)) == block(i) + C(tiler(j)), where C = complement(block, size(block) * cosize(tiler)).
+
+    >>> str(logical_product("(2,2):(1,2)", "3:1"))
+    '((2,2),3):((1,2),4)'
+    """
+    return _multiply(block, tiler, lambda product, tiler: product)
+
+
+def zipped_product(block, tiler) -> Layout:
+    """As logical_product, with all block modes in mode 0 and all copies in mode 1."""
+    return _multiply(block, tiler, lambda product, tiler: _stack(_unzip(product, tiler)))
+
+
+def tiled_product(block, tiler) -> Layout:
+    """As zipped_product, with the modes of the copies side by side: (block, copy0, copy1, ...)."""
+    return _multiply(block, tiler, _tiled)
+
+
+def flat_product(block, tiler) -> Layout:
+    """As zipped_product, with all modes side by side."""
+    return _multiply(block, tiler, _flat)
+
+
+@on_inner
+def _multiply(block, tiler, arrange):
+    tiler = as_tiler(tiler)
+    return arrange(_logical_product(block, tiler), tiler)
+
+
+def _logical_product(block: Layout, tiler) -> Layout:
+    if isinstance(tiler, tuple):
+        return _by_mode(_logical_product, block, tiler)
+    tiler = _plain(tiler, "a tiler")
+    return _stack([block, _compose(complement(block, block.size * tiler.cosize), tiler)])
+
+
+@on_inner
+def blocked_product(block, tiler) -> Layout:
+    """Copies of a block side by side, mode by mode: mode m is (the block's mode m, the tiler's mode m).
+
+    The shorter of the two gets modes of extent 1. Recent CuTe coalesces each mode of this.
+
+    >>> str(blocked_product("(2,5):(5,1)", "(3,4):(1,3)"))
+    '((2,3),(5,4)):((5,10),(1,30))'
+    """
+    return _stack(map(_stack, _paired(block, tiler)))
+
+
+@on_inner
+def raked_product(block, tiler) -> Layout:
+    """As blocked_product, with the copies interleaved: mode m is (the tiler's mode m, the block's mode m).
+
+    >>> str(raked_product("(2,5):(5,1)", "(3,4):(1,3)"))
+    '((3,2),(4,5)):((10,5),(30,1))'
+    """
+    return _stack(_stack(pair[::-1]) for pair in _paired(block, tiler))
+
+
+def _paired(block: Layout, tiler) -> list[tuple[Layout, Layout]]:
+    tiler = _plain(tiler, "a tiler")
+    wide = max(block.rank, tiler.rank)
+    block, tiler = (append(each, Layout(1), wide) for each in (block, tiler))
+    product = _logical_product(block, tiler)
+    return list(zip(product[0].modes(), product[1].modes(), strict=True))
+
+
+def make_layout_tv(threads, values) -> tuple[tuple, Layout]:
+    """(tile shape, TV layout): which element of a tile thread t holds as its value v. CuTe: `make_layout_tv`.
+
+    Pre: threads and values number their parts 0, 1, 2, ... without gaps. The tile is their raked product.
+    Post: tv(t, v) is the (colexicographic) index in the tile of that element, each index once.
+
+    >>> tile, tv = make_layout_tv("(4,8):(8,1)", "(2,2):(2,1)")
+    >>> tile, str(tv)
+    ((8, 16), '((8,4),(2,2)):((16,2),(8,1))')
+    """
+    threads, values = _plain(threads, "a thread layout"), _plain(values, "a value layout")
+    places = raked_product(threads, values)
+    inverse = right_inverse(places)
+    if inverse.size < places.size:
+        gaps = f"number their {places.size} elements with gaps: after {inverse.size - 1} the next is missing"
+        raise LayoutError(f"threads {threads} and values {values} {gaps}")
+    return tuple(mode.size for mode in places), _compose(inverse, Layout((threads.size, values.size)))
+
+
+@on_inner
+def tile_to_shape(atom, shape, order=None) -> Layout:
+    """An atom repeated until it has a shape. `order` ranks the modes: the lowest is filled first (None: mode 0 first).
+
+    Pre: each extent of the shape is a multiple of the atom's.
+    Post: the modes have the sizes asked for; mode m is (the atom's, the repetitions).
+
+    >>> str(tile_to_shape("S<3,4,3> o 0 o (8,64):(64,1)", (128, 128), (1, 0)))
+    'S<3,4,3> o 0 o ((8,16),(64,2)):((64,1024),(1,512))'
+    """
+    wanted = Layout(shape)
+    wide = max(wanted.rank, atom.rank)
+    atom, extents = append(atom, Layout(1), wide), [mode.size for mode in append(wanted, Layout(1), wide)]
+    for m, (have, want) in enumerate(zip(atom, extents, strict=True)):
+        if want % have.size:
+            raise LayoutError(f"mode {m} of shape {format_tuple(wanted.shape)} has {want}, which is no multiple of the atom's {have.size}")
+    ranks = range(wide) if order is None else int_tuple(order, "order")
+    if not isinstance(ranks, (tuple, range)) or len(ranks) != wide or any(isinstance(r, tuple) for r in ranks):
+        raise LayoutError(f"order {format_tuple(ranks)} should rank {wide} modes, as in {format_tuple(tuple(range(wide)))}")
+    counts, strides, step = [want // have.size for have, want in zip(atom, extents, strict=True)], [0] * wide, 1
+    for m in sorted(range(wide), key=lambda m: ranks[m]):
+        strides[m] = step if counts[m] > 1 else 0
+        step *= counts[m]
+    return blocked_product(atom, Layout.of(tuple(counts), tuple(strides)))
+
+
+# --- tiles and partitions: layouts at a place
+
+
+def local_tile(tensor, tiler, coordinate, proj=None) -> Tensor:
+    """The tile at a coordinate among the tiles; None in the coordinate keeps that mode of tiles. CuTe: `local_tile`.
+
+    `proj` picks entries of tiler and coordinate: (1, None, 1) uses the first and the third.
+    Post: result(i) == tensor(T * coordinate + i), mode by mode. A ragged tiling is told by a RaggedWarning.
+
+    >>> str(local_tile("(8,12):(12,1)", (4, 3), (1, 2)))
+    '54 + (4,3):(12,1)'
+    """
+    tiler, coordinate = _project(as_tiler(tiler), proj, "tiler"), _project(coordinate, proj, "coordinate")
+    tiled = zipped_divide(tensor, tiler)
+    tile = tiled.shape[0]
+    return slice_(tiled, ((None,) * len(tile) if isinstance(tile, tuple) else None, coordinate))
+
+
+def local_partition(tensor, tiler, index: int, proj=None) -> Tensor:
+    """What thread `index` gets when the threads, laid out as `tiler` says, stand on every tile. CuTe: `local_partition`.
+
+    Pre: the tiler is a layout (or a shape) and `index` one of its offsets: the thread at coordinate c of the tile has tiler(c) = index.
+    Post: result(r) == tensor(c + tile shape * r), mode by mode.
+
+    >>> str(local_partition("(8,12):(12,1)", "(2,4):(4,1)", 5))
+    '13 + (4,3):(24,4)'
+    """
+    tiler, index = _plain(tiler, "a thread layout"), int_tuple(index, "thread index")
+    found = np.flatnonzero(tiler.offsets() == index)
+    if not found.size:
+        raise LayoutError(f"no thread of {tiler} has index {format_tuple(index)}")
+    place = tiler.coordinate(int(found[0]))
+    place, shape = (place, tiler.shape) if isinstance(tiler.shape, tuple) else ((place,), (tiler.shape,))
+    tile = tuple(prod(leaf_values(mode)) for mode in shape)
+    place = tuple(Layout(mode)(c) for mode, c in zip(shape, place, strict=True))
+    tiled = zipped_divide(tensor, _project(tile, proj, "tiler"))
+    return slice_(tiled, (_project(place, proj, "coordinate"), (None,) * len(tiled.shape[1])))
+
+
+def _project(entries, proj, what: str):
+    if proj is None:
+        return entries
+    if not isinstance(entries, (tuple, list)) or len(entries) != len(proj):
+        raise LayoutError(f"proj has {len(proj)} entries, and the {what} should have as many")
+    return tuple(entry for entry, keep in zip(entries, proj, strict=True) if keep is not None)
+
+
+# --- other widths
+
+
+def recast_layout(new_bits: int, old_bits: int, layout):
+    """The same memory in elements of another width. CuTe: `recast_layout`. Takes a Swizzle alone as well.
+
+    Pre: one width is a multiple of the other. Wider: the elements that become one lie side by side, and all strides come out even.
+    Narrower: one mode has stride 1, and grows. CuTe checks neither.
+    Post: the same bits, in the same order; the profile stays.
+
+    >>> str(recast_layout(16, 8, "S<3,4,3> o 0 o (8,128):(128,1)")), str(recast_layout(8, 32, Swizzle(3, 2, 3)))
+    ('S<3,3,3> o 0 o (8,64):(64,1)', 'S<3,4,3>')
+    """
+    new, old, thing = int_tuple(new_bits, "new width"), int_tuple(old_bits, "old width"), as_function(layout)
+    told = f"{thing} from {old} to {new} bits"
+    if isinstance(new, tuple) or isinstance(old, tuple) or new < 1 or old < 1 or (new % old and old % new):
+        raise LayoutError(f"{told}: one width must be a multiple of the other")
+    up, down = max(new // old, 1), max(old // new, 1)
+
+    def scaled(value: int, what: str) -> int:
+        if value * down % up:
+            raise LayoutError(f"{told}: {what} {value} is no multiple of {up}")
+        return value * down // up
+
+    if isinstance(thing, Swizzle):
+        k = (up * down).bit_length() - 1
+        if up * down != 1 << k or (up > 1 and thing.m < k and thing.b):
+            raise LayoutError(f"{told}: a swizzle moves groups of {1 << thing.m} elements, which do not fall on the new ones")
+        return Swizzle(thing.b, max(thing.m - k, 0) if up > 1 else thing.m + k, thing.s)
+    if isinstance(thing, ComposedLayout):
+        if not isinstance(thing.outer, Swizzle):
+            raise LayoutError(f"{told}: only a swizzle can stand outside")
+        return ComposedLayout(recast_layout(new, old, thing.outer), scaled(thing.offset, "offset"), recast_layout(new, old, thing.inner))
+    if isinstance(thing, Tensor):
+        return Tensor(recast_layout(new, old, thing.layout), scaled(thing.offset, "offset"))
+    changed = _joined(thing, up, told) if up > 1 else _split(thing, down, told) if down > 1 else {}
+    leaves = [changed[k] if k in changed else (s, scaled(d, "stride") if s > 1 else 0) for k, (s, d) in enumerate(thing.leaves)]
+    return Layout.of(nest([s for s, _ in leaves], thing.shape), nest([d for _, d in leaves], thing.shape))
+
+
+def _split(layout: Layout, n: int, told: str) -> dict[int, tuple[int, int]]:
+    """The leaf that grows when each element becomes n: one of stride 1, or of one element."""
+    places = {d if s > 1 else "single": k for k, (s, d) in reversed(list(enumerate(layout.leaves)))}
+    if (k := places.get(1, places.get("single"))) is None:
+        raise LayoutError(f"{told}: no mode has stride 1, so none can hold the {n} parts of an element")
+    return {k: (layout.leaves[k][0] * n, 1)}
+
+
+def _joined(layout: Layout, n: int, told: str) -> dict[int, tuple[int, int]]:
+    """The leaves that shrink when n neighbours become one element: stride 1 first, then the stride that goes on from there."""
+    changed, have = {}, 1
+    while have < n:
+        k = next((k for k, (s, d) in enumerate(layout.leaves) if d == have and s > 1), None)
+        taken = min(layout.leaves[k][0], n // have) if k is not None else 0
+        if k is None or n % (have * taken) or layout.leaves[k][0] % taken:
+            raise LayoutError(f"{told}: {n} neighbouring elements become one, but its modes do not hold whole groups of {n} neighbours")
+        left = layout.leaves[k][0] // taken
+        changed[k] = (left, 1 if left > 1 else 0)
+        have *= taken
+    return changed
+
+
+# --- helpers
+
+
+def as_tiler(tiler):
+    """A tiler as a layout, or as a tuple of tilers, one a mode. LayoutError for what is neither."""
+    if isinstance(tiler, str) and ":" not in tiler:
+        tiler = parse(tiler)[0]
+    if isinstance(tiler, (tuple, list)):
+        if not tiler:
+            raise LayoutError("an empty tuple is no tiler: it needs an entry for each mode")
+        return tuple(None if entry is None else as_tiler(entry) for entry in tiler)
+    if tiler is None:
+        raise LayoutError("None is no tiler; inside a tuple it leaves a mode alone")
+    return as_layout(tiler)
+
+
+def _told(tiler) -> str:
+    if isinstance(tiler, tuple):
+        return "(" + ",".join(map(_told, tiler)) + ")"
+    return str(tiler.shape) if isinstance(tiler, Layout) and tiler == Layout(tiler.size) else str(tiler)
+
+
+def _plain(thing, what: str) -> Layout:
+    layout = as_layout(thing)
+    if not isinstance(layout, Layout):
+        raise LayoutError(f"{what} must be a plain shape:stride layout, not {layout}")
+    return layout
+
+
+def _stack(modes) -> Layout:
+    """The layout that has these modes."""
+    modes = list(modes)
+    return Layout.of(tuple(mode.shape for mode in modes), tuple(mode.stride for mode in modes))
+
+
+def _from_leaves(leaves) -> Layout:
+    if len(leaves) < 2:
+        return Layout.of(*(leaves[0] if leaves else (1, 0)))
+    return Layout.of(tuple(s for s, _ in leaves), tuple(d for _, d in leaves))
+
+
+def _by_mode(op, layout: Layout, entries: tuple, what: str = "tiler") -> Layout:
+    """op(mode, entry) for each mode that has an entry; None and missing entries leave their mode alone."""
+    modes = layout.modes()
+    if len(entries) > len(modes):
+        raise LayoutError(f"a {what} of {len(entries)} entries for {layout}, which has {len(modes)} mode{'s' * (len(modes) != 1)}")
+    done = []
+    for m, (mode, entry) in enumerate(zip(modes, entries, strict=False)):
+        try:
+            done.append(mode if entry is None else op(mode, entry))
+        except LayoutError as error:
+            raise LayoutError(f"mode {m}: {error}") from None
+    return _stack([*done, *modes[len(entries) :]])

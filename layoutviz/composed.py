@@ -37,7 +37,7 @@ class Swizzle:
         if b < 0 or m < 0:
             raise LayoutError(f"S<{b},{m},{s}>: b counts bits and m is a place, so neither can be negative")
         if abs(s) < b:
-            raise LayoutError(f"S<{b},{m},{s}>: the {b} bits read and the {b} bits changed overlap; s must be {b} or more (or {-b} or less)")
+            raise LayoutError(f"S<{b},{m},{s}>: the {b} bits read and the {b} bits changed overlap; s must be at least {b} (or at most {-b})")
         if b + m + abs(s) > 62:
             raise LayoutError(f"S<{b},{m},{s}> reads bit {b + m + abs(s) - 1}; offsets have 62 bits")
         for name, value in zip("bms", (b, m, s), strict=True):
@@ -249,9 +249,9 @@ def _sliced(coordinate, shape, stride):
 
 
 def _inside(coordinate, shape, stride) -> int:
-    index = int_tuple(coordinate, "slice")
-    if not 0 <= index < Layout.of(shape, stride).size:
-        raise LayoutError(f"coordinate {index} is outside mode {format_tuple(shape)}, which runs from 0 to {Layout.of(shape, stride).size - 1}")
+    index, size = int_tuple(coordinate, "slice"), Layout.of(shape, stride).size
+    if not 0 <= index < size:
+        raise LayoutError(f"coordinate {index} is outside mode {format_tuple(shape)}, which runs from 0 to {size - 1}")
     return index
 
 

@@ -19,3 +19,7 @@ class ReaderError(Exception):
 
 class LayoutError(ReaderError, ValueError):
     """Something asked of a layout that has no right answer; the message says what, where, and what would be right."""
+
+
+class RaggedWarning(UserWarning):
+    """Tiles stick out of the layout they divide, or leave elements out. Legal, since kernels guard them; never silent."""

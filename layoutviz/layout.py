@@ -173,7 +173,7 @@ class Layout(CoordinateFunction):
         """
         path = mode if isinstance(mode, tuple) else (mode,)
         if any(entry is None or isinstance(entry, slice) for entry in path):
-            raise LayoutError(f"L[...] names a mode; to slice, write slice_(L, {path}), which keeps the offset".replace("slice(None, None, None)", "None"))
+            raise LayoutError("L[...] names a mode; to slice, write Tensor(L)[None, 0] or slice_(L, (None, 0)), which keep the offset")
         part = self
         for step in int_tuple(path, "mode") if path else ():
             if isinstance(step, tuple) or not -part.rank <= step < part.rank:
