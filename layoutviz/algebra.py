@@ -17,6 +17,8 @@ from layoutviz.int_tuple import int_tuple, leaf_values, nest
 from layoutviz.layout import SEARCH_LIMIT, Layout, merge
 from layoutviz.notation import format_tuple, parse
 
+ONE = Layout(1)  # the mode that changes nothing
+
 
 def on_inner(op):
     """Let an operation written for a Layout work on the inner layout of a ComposedLayout or a Tensor too."""
@@ -481,25 +483,32 @@ def flat_divide(layout, tiler) -> Layout:
 
 @on_inner
 def _divide(layout, tiler, arrange):
-    tiler = as_tiler(tiler)
-    divided = _logical_divide(layout, tiler)
-    if told := ragged(layout, tiler):
-        warnings.warn(told, RaggedWarning, stacklevel=4)
+    tiler, fits = as_tiler(tiler), []
+
+    def divide(mode: Layout, tiler) -> Layout:
+        if isinstance(tiler, tuple):
+            return _by_mode(divide, mode, tiler)
+        place = _tile_and_rest(mode, tiler)
+        fits.append(place.size == mode.size >= place.cosize)
+        return _compose(mode, place)
+
+    divided = divide(layout, tiler)
+    if not all(fits):
+        warnings.warn(ragged(layout, tiler), RaggedWarning, stacklevel=4)
     return arrange(divided, tiler)
 
 
-def _logical_divide(layout: Layout, tiler) -> Layout:
-    if isinstance(tiler, tuple):
-        return _by_mode(_logical_divide, layout, tiler)
+def _tile_and_rest(mode: Layout, tiler) -> Layout:
+    """(T, T*): the index in a mode of each place in a tile, for each tile."""
     tiler = _plain(tiler, "a tiler")
-    return _compose(layout, _stack([tiler, complement(tiler, layout.size)]))
+    return _stack((tiler, complement(tiler, mode.size)))
 
 
 def _unzip(divided: Layout, tiler) -> tuple[Layout, Layout]:
     """(tile, rest) of a layout whose modes are such pairs. A mode left alone by None is all tile; modes beyond the tiler are all rest."""
     if not isinstance(tiler, tuple):
         return tuple(divided.modes())
-    pairs = [(mode, Layout(1)) if t is None else _unzip(mode, t) for mode, t in zip(divided.modes(), tiler, strict=False)]
+    pairs = [(mode, ONE) if t is None else _unzip(mode, t) for mode, t in zip(divided.modes(), tiler, strict=False)]
     return _stack(t for t, _ in pairs), _stack([*(r for _, r in pairs), *divided.modes()[len(tiler) :]])
 
 
@@ -549,7 +558,7 @@ def _positions(layout: Layout, tiler):
         for mode, entry in zip(modes, [*tiler, *[None] * (len(modes) - len(tiler))], strict=True):
             yield from _positions(mode, entry)
     else:
-        yield layout, _stack([tiler, complement(tiler, layout.size)])
+        yield layout, _tile_and_rest(layout, tiler)
 
 
 # --- products
@@ -603,7 +612,7 @@ def blocked_product(block, tiler) -> Layout:
     >>> str(blocked_product("(2,5):(5,1)", "(3,4):(1,3)"))
     '((2,3),(5,4)):((5,10),(1,30))'
     """
-    return _stack(map(_stack, _paired(block, tiler)))
+    return _interleave(block, tiler, raked=False)
 
 
 @on_inner
@@ -613,15 +622,21 @@ def raked_product(block, tiler) -> Layout:
     >>> str(raked_product("(2,5):(5,1)", "(3,4):(1,3)"))
     '((3,2),(4,5)):((10,5),(30,1))'
     """
-    return _stack(_stack(pair[::-1]) for pair in _paired(block, tiler))
+    return _interleave(block, tiler, raked=True)
 
 
-def _paired(block: Layout, tiler) -> list[tuple[Layout, Layout]]:
+def _interleave(block: Layout, tiler, raked: bool) -> Layout:
     tiler = _plain(tiler, "a tiler")
     wide = max(block.rank, tiler.rank)
-    block, tiler = (append(each, Layout(1), wide) for each in (block, tiler))
-    product = _logical_product(block, tiler)
-    return list(zip(product[0].modes(), product[1].modes(), strict=True))
+    block, tiler = _widened(block, wide), _widened(tiler, wide)
+    copies = _compose(complement(block, block.size * tiler.cosize), tiler)
+    fast, slow = (copies, block) if raked else (block, copies)
+    return Layout.of(tuple(zip(fast.shape, slow.shape, strict=True)), tuple(zip(fast.stride, slow.stride, strict=True)))
+
+
+def _widened(layout: Layout, wide: int) -> Layout:
+    """The layout with modes of extent 1 at the end, up to a rank."""
+    return layout if layout.rank == wide and layout.depth else _stack(layout.modes() + [ONE] * (wide - layout.rank))
 
 
 def make_layout_tv(threads, values) -> tuple[tuple, Layout]:
@@ -655,7 +670,7 @@ def tile_to_shape(atom, shape, order=None) -> Layout:
     """
     wanted = Layout(shape)
     wide = max(wanted.rank, atom.rank)
-    atom, extents = append(atom, Layout(1), wide), [mode.size for mode in append(wanted, Layout(1), wide)]
+    atom, extents = _widened(atom, wide), [mode.size for mode in _widened(wanted, wide)]
     for m, (have, want) in enumerate(zip(atom, extents, strict=True)):
         if want % have.size:
             raise LayoutError(f"mode {m} of shape {format_tuple(wanted.shape)} has {want}, which is no multiple of the atom's {have.size}")
@@ -791,7 +806,7 @@ def as_tiler(tiler):
         return tuple(None if entry is None else as_tiler(entry) for entry in tiler)
     if tiler is None:
         raise LayoutError("None is no tiler; inside a tuple it leaves a mode alone")
-    return as_layout(tiler)
+    return Layout.of(tiler, 1) if type(tiler) is int and 1 < tiler <= SEARCH_LIMIT else as_layout(tiler)
 
 
 def _told(tiler) -> str:
@@ -810,7 +825,7 @@ def _plain(thing, what: str) -> Layout:
 def _stack(modes) -> Layout:
     """The layout that has these modes."""
     modes = list(modes)
-    return Layout.of(tuple(mode.shape for mode in modes), tuple(mode.stride for mode in modes))
+    return Layout.of(tuple([mode.shape for mode in modes]), tuple([mode.stride for mode in modes]))
 
 
 def _from_leaves(leaves) -> Layout:

@@ -92,7 +92,8 @@ class ComposedLayout(CoordinateFunction):
         outer, offset, inner = as_function(outer), _number(offset, "offset"), as_layout(inner)
         if isinstance(inner, Tensor):
             offset, inner = offset + inner.offset, inner.layout
-        self._set(_outer=outer, _offset=offset, _inner=inner)
+        for name, value in zip(self.__slots__, (outer, offset, inner), strict=True):
+            object.__setattr__(self, name, value)
         ends = [offset, *(offset + end for end in inner.offset_range)] if isinstance(inner, Layout) else [offset]
         if max(map(abs, ends)) > OFFSET_LIMIT:
             raise LayoutError(f"{self} reaches past 2^62, the largest offset that is computed here")
@@ -143,7 +144,8 @@ class Tensor(CoordinateFunction):
         if isinstance(layout, Tensor):
             layout, offset = layout.layout, offset + layout.offset
         ends = [offset, *(offset + end for end in layout.offset_range)] if isinstance(layout, Layout) else [offset]
-        self._set(_layout=layout, _offset=offset)
+        for name, value in zip(self.__slots__, (layout, offset), strict=True):
+            object.__setattr__(self, name, value)
         if max(map(abs, ends)) > OFFSET_LIMIT:
             raise LayoutError(f"{self} reaches past 2^62, the largest offset that is computed here")
 

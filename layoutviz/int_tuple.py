@@ -41,7 +41,10 @@ def leaf_values(value: IntTuple) -> tuple[int, ...]:
     """The ints of a nested tuple, left to right."""
     if not isinstance(value, tuple):
         return (value,)
-    return tuple(leaf for entry in value for leaf in leaf_values(entry))
+    for entry in value:
+        if isinstance(entry, tuple):
+            return sum(map(leaf_values, value), ())
+    return value  # flat already
 
 
 def depth_of(value: IntTuple) -> int:

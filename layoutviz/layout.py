@@ -15,6 +15,8 @@ from layoutviz.notation import IntTuple, format_tuple, parse
 TABLE_LIMIT = 2**26  # elements: a table of half a gigabyte
 SEARCH_LIMIT = 2**20  # elements of a table that is searched, as for two that share an offset
 
+_assign = object.__setattr__  # how a constructor fills a value that nobody can change
+
 
 class CoordinateFunction:
     """What a Layout, a ComposedLayout and a Tensor share: a shape, and one offset for each of its coordinates.
@@ -28,10 +30,6 @@ class CoordinateFunction:
         raise AttributeError(f"a {type(self).__name__} cannot be changed; make a new one")
 
     __delattr__ = __setattr__
-
-    def _set(self, **fields):
-        for name, value in fields.items():
-            object.__setattr__(self, name, value)
 
     @property
     def rank(self) -> int:
@@ -142,8 +140,15 @@ class Layout(CoordinateFunction):
         return layout
 
     def _become(self, shape: IntTuple, stride: IntTuple):
-        self._set(_shape=shape, _stride=stride, _leaves=tuple(zip(leaf_values(shape), leaf_values(stride), strict=True)))
-        if max(self.size, sum((s - 1) * abs(d) for s, d in self._leaves) + 1) > OFFSET_LIMIT:
+        leaves = tuple(zip(leaf_values(shape), leaf_values(stride), strict=True))
+        _assign(self, "_shape", shape)
+        _assign(self, "_stride", stride)
+        _assign(self, "_leaves", leaves)
+        size, reach = 1, 1
+        for extent, step in leaves:
+            size *= extent
+            reach += (extent - 1) * abs(step)
+        if size > OFFSET_LIMIT or reach > OFFSET_LIMIT:
             raise LayoutError(f"{self} reaches past 2^62, the largest offset that is computed here")
 
     def __reduce__(self):
