@@ -6,7 +6,6 @@ mode, None leaves its mode alone, and modes beyond it stay as they are. A string
 """
 
 import warnings
-from functools import wraps
 from math import prod
 
 import numpy as np
@@ -15,155 +14,36 @@ from layoutviz.composed import ComposedLayout, Swizzle, Tensor, as_function, as_
 from layoutviz.errors import LayoutError, RaggedWarning
 from layoutviz.int_tuple import int_tuple, leaf_values, nest
 from layoutviz.layout import SEARCH_LIMIT, Layout, merge
+from layoutviz.modes import (
+    ONE,
+    append,
+    by_mode,
+    coalesce,
+    cosize,
+    depth,
+    filter_zeros,
+    flatten,
+    from_leaves,
+    get,
+    group,
+    on_inner,
+    plain,
+    prepend,
+    rank,
+    select,
+    size,
+    stack,
+    widened,
+)
 from layoutviz.notation import format_tuple, parse
 
-ONE = Layout(1)  # the mode that changes nothing
-
-
-def on_inner(op):
-    """Let an operation written for a Layout work on the inner layout of a ComposedLayout or a Tensor too."""
-
-    @wraps(op)
-    def run(target, *args, **kwargs):
-        target = as_layout(target)
-        if isinstance(target, ComposedLayout):
-            return ComposedLayout(target.outer, target.offset, run(target.inner, *args, **kwargs))
-        if isinstance(target, Tensor):
-            return Tensor(run(target.layout, *args, **kwargs), target.offset)
-        return op(target, *args, **kwargs)
-
-    return run
-
-
-# --- modes: asking, picking, editing
-
-
-def size(layout, mode=None) -> int:
-    """The number of coordinates, of a layout or of one mode of it: size(L), size(L, mode=0), size(L, mode=(1, 0))."""
-    return _part(layout, mode).size
-
-
-def cosize(layout, mode=None) -> int:
-    """The slots of memory that a layout, or one mode of it, needs: the largest offset minus the smallest (or 0) plus 1."""
-    return _part(layout, mode).cosize
-
-
-def rank(layout, mode=None) -> int:
-    """The number of top-level modes of a layout, or of one mode of it."""
-    return _part(layout, mode).rank
-
-
-def depth(layout, mode=None) -> int:
-    """How deep the shape of a layout, or of one mode of it, nests: 0 for an int."""
-    return _part(layout, mode).depth
-
-
-def _part(layout, mode):
-    return as_layout(layout) if mode is None or mode in ((), []) else get(layout, mode)
-
-
-@on_inner
-def get(layout, mode) -> Layout:
-    """One mode: get(L, 1) is L[1], and get(L, (1, 0)) is mode 0 of mode 1. CuTe: `get<1,0>`.
-
-    >>> str(get("(4,(2,3)):(6,(3,1))", (1, 0)))
-    '2:3'
-    """
-    return layout[tuple(mode) if isinstance(mode, (tuple, list)) else mode]
-
-
-@on_inner
-def select(layout, modes) -> Layout:
-    """The layout made of some top-level modes, in the order asked for. CuTe: `select<...>`, DSL: `cute.select(L, mode=...)`.
-
-    Pre: each mode is in range(layout.rank), none twice.
-    Post: for select(L, (1, 0)) of a rank-2 L: result(j, i) == L(i, j). This is the transpose; no data moves.
-
-    >>> str(select("(4,6):(6,1)", (1, 0)))
-    '(6,4):(1,6)'
-    """
-    modes = int_tuple(list(modes) if isinstance(modes, range) else modes, "modes")
-    modes = modes if isinstance(modes, tuple) else (modes,)
-    if len(set(modes)) < len(modes) or not all(m in range(layout.rank) for m in modes):
-        raise LayoutError(f"cannot select modes {format_tuple(modes)} of {layout}: each of 0 to {layout.rank - 1} can be named once")
-    parts = layout.modes()
-    return _stack(parts[m] for m in modes)
-
-
-@on_inner
-def group(layout, begin: int, end: int) -> Layout:
-    """Modes begin to end - 1 as one mode; the function stays. CuTe: `group<begin,end>`, DSL: `group_modes`.
-
-    >>> str(group("(2,3,5,7)", 1, 3))
-    '(2,(3,5),7):(1,(2,6),30)'
-    """
-    begin, end, modes = int_tuple(begin, "begin"), int_tuple(end, "end"), layout.modes()
-    if not 0 <= begin < end <= layout.rank:
-        raise LayoutError(f"cannot group modes {begin} to {end - 1} of {layout}, which has modes 0 to {layout.rank - 1}")
-    return _stack([*modes[:begin], _stack(modes[begin:end]), *modes[end:]])
-
-
-@on_inner
-def flatten(layout) -> Layout:
-    """All leaves as top-level modes; the function stays.
-
-    >>> str(flatten("((2,3),5)"))
-    '(2,3,5):(1,2,6)'
-    """
-    return Layout.of(leaf_values(layout.shape), leaf_values(layout.stride)) if layout.depth else layout
-
-
-@on_inner
-def append(layout, mode, up_to_rank: int | None = None) -> Layout:
-    """The layout with one more mode at the end; with `up_to_rank`, as many times as it takes to have that rank.
-
-    >>> str(append("(8,2)", "3:100")), str(append("8", "1", up_to_rank=3))
-    ('(8,2,3):(1,8,100)', '(8,1,1):(1,0,0)')
-    """
-    return _stack([*layout.modes(), *[_plain(mode, "a mode")] * _missing(layout, up_to_rank)])
-
-
-@on_inner
-def prepend(layout, mode, up_to_rank: int | None = None) -> Layout:
-    """As `append`, at the front.
-
-    >>> str(prepend("(8,2)", "3:100"))
-    '(3,8,2):(100,1,8)'
-    """
-    return _stack([*[_plain(mode, "a mode")] * _missing(layout, up_to_rank), *layout.modes()])
-
-
-def _missing(layout, up_to_rank) -> int:
-    if up_to_rank is None:
-        return 1
-    if not 0 <= (wanted := int_tuple(up_to_rank, "rank")) - layout.rank <= 100:
-        raise LayoutError(f"{layout} has rank {layout.rank}, and is to have rank {wanted}")
-    return wanted - layout.rank
-
-
-@on_inner
-def filter_zeros(layout) -> Layout:
-    """Extent 1 where the stride is 0, so that each element counts once.
-
-    >>> str(filter_zeros("(4,(2,3)):(1,(0,8))"))
-    '(4,(1,3)):(1,(0,8))'
-    """
-    return Layout.of(nest([s if d else 1 for s, d in layout.leaves], layout.shape), layout.stride)
-
-
-@on_inner
-def coalesce(layout, profile=None) -> Layout:
-    """The same function of the index in the fewest modes; natural coordinates may go. With a profile, mode by mode.
-
-    Post: same_function(result, layout). Each entry of a profile stands for a mode: an int coalesces it, a tuple goes inside.
-
-    >>> str(coalesce("(2,(1,6)):(1,(7,2))")), str(coalesce("((2,2),(2,3))", (1, 1)))
-    ('12:1', '(4,6):(1,4)')
-    """
-    if profile is not None and isinstance(profile := int_tuple(profile, "profile"), tuple):
-        return _by_mode(coalesce, layout, profile, "profile")
-    return _from_leaves(merge(layout.leaves))
-
+__all__ = [
+    "size", "cosize", "rank", "depth", "get", "select", "group", "flatten", "append", "prepend", "filter_zeros", "coalesce",
+    "composition", "complement", "right_inverse", "left_inverse",
+    "logical_divide", "zipped_divide", "tiled_divide", "flat_divide",
+    "logical_product", "zipped_product", "tiled_product", "flat_product", "blocked_product", "raked_product",
+    "make_layout_tv", "tile_to_shape", "slice_", "local_tile", "local_partition", "recast_layout",
+]
 
 # --- composition
 
@@ -191,7 +71,7 @@ def composition(a, b):
 @on_inner
 def _compose_inner(a, b):
     if isinstance(b, tuple):
-        return _by_mode(composition, a, b)
+        return by_mode(composition, a, b)
     return _compose(a, b) if isinstance(b, Layout) else ComposedLayout(a, 0, b)
 
 
@@ -319,7 +199,7 @@ def complement(layout, cotarget) -> Layout:
     >>> str(complement("4:2", 24)), str(complement("(2,2):(1,6)", 24))
     ('(2,3):(1,8)', '(3,2):(2,12)')
     """
-    layout = _plain(layout, "the layout of a complement")
+    layout = plain(layout, "the layout of a complement")
     n = _cotarget(cotarget)
     result, reach, step = [], 1, 1
     for extent, stride in sorted((leaf for leaf in layout.leaves if leaf[0] > 1), key=lambda leaf: leaf[1]):
@@ -329,7 +209,7 @@ def complement(layout, cotarget) -> Layout:
             _refuse_overlap(layout, f"stride {stride} falls within what stride {step} reaches", "complement")
         result.append((stride // reach, reach))
         reach, step = stride * extent, stride
-    return _from_leaves([leaf for leaf in (*result, (-(-n // reach), reach)) if leaf[0] > 1])
+    return from_leaves([leaf for leaf in (*result, (-(-n // reach), reach)) if leaf[0] > 1])
 
 
 def _cotarget(cotarget) -> int:
@@ -359,17 +239,17 @@ def right_inverse(layout) -> Layout:
     >>> str(right_inverse("(2,4,6):(4,1,8)")), str(right_inverse("(4,3):(1,2)"))
     ('(4,2,6):(2,1,8)', '(4,2):(1,8)')
     """
-    layout = _plain(layout, "the layout of an inverse")
+    layout = plain(layout, "the layout of an inverse")
     found, reach = [], 1
     steps = sorted((d, s, weight) for s, d, weight in _weighted(layout) if d != 0)
     for stride, extent, weight in steps:
         if stride < reach:  # overlapping or negative: several elements may have an offset, and the choice matters
-            return _from_leaves(merge(_search_right_inverse(layout)))
+            return from_leaves(merge(_search_right_inverse(layout)))
         if stride > reach:
             break
         found.append((extent, weight))
         reach *= extent
-    return _from_leaves(merge(found))
+    return from_leaves(merge(found))
 
 
 def _weighted(layout: Layout) -> list[tuple[int, int, int]]:
@@ -426,17 +306,17 @@ def left_inverse(layout) -> Layout:
     >>> str(left_inverse("(4,8):(1,5)")), str(left_inverse("4:2"))
     ('(5,8):(1,4)', '(2,4):(0,1)')
     """
-    layout = _plain(layout, "the layout of an inverse")
+    layout = plain(layout, "the layout of an inverse")
     steps = sorted((d, s, weight) for s, d, weight in _weighted(layout))
     if steps and steps[0][0] < 0:
-        raise LayoutError(f"{layout} has no left inverse: stride {steps[0][0]} leads to negative offsets, and no layout has a negative index")
+        raise LayoutError(f"{layout} has no left inverse: stride {steps[0][0]} leads to negative offsets, where no layout has an index")
     found, step, extent, weight = [], 1, 1, 0
     for stride, next_extent, next_weight in steps:
         if stride == 0 or stride % step or stride // step < extent:
             _refuse_overlap(layout, f"{stride} is no multiple of {step} that jumps past its {extent} elements", "left inverse")
         found.append((stride // step, weight))
         step, extent, weight = stride, next_extent, next_weight
-    return _from_leaves(merge([*found, (extent, weight)]))
+    return from_leaves(merge([*found, (extent, weight)]))
 
 
 # --- division
@@ -460,7 +340,7 @@ def zipped_divide(layout, tiler) -> Layout:
     >>> str(zipped_divide("(2,6):(6,1)", (1, 2)))
     '((1,2),(2,3)):((0,1),(6,2))'
     """
-    return _divide(layout, tiler, lambda divided, tiler: _stack(_unzip(divided, tiler)))
+    return _divide(layout, tiler, lambda divided, tiler: stack(_unzip(divided, tiler)))
 
 
 def tiled_divide(layout, tiler) -> Layout:
@@ -487,7 +367,7 @@ def _divide(layout, tiler, arrange):
 
     def divide(mode: Layout, tiler) -> Layout:
         if isinstance(tiler, tuple):
-            return _by_mode(divide, mode, tiler)
+            return by_mode(divide, mode, tiler)
         place = _tile_and_rest(mode, tiler)
         fits.append(place.size == mode.size >= place.cosize)
         return _compose(mode, place)
@@ -500,8 +380,8 @@ def _divide(layout, tiler, arrange):
 
 def _tile_and_rest(mode: Layout, tiler) -> Layout:
     """(T, T*): the index in a mode of each place in a tile, for each tile."""
-    tiler = _plain(tiler, "a tiler")
-    return _stack((tiler, complement(tiler, mode.size)))
+    tiler = plain(tiler, "a tiler")
+    return stack((tiler, complement(tiler, mode.size)))
 
 
 def _unzip(divided: Layout, tiler) -> tuple[Layout, Layout]:
@@ -509,17 +389,17 @@ def _unzip(divided: Layout, tiler) -> tuple[Layout, Layout]:
     if not isinstance(tiler, tuple):
         return tuple(divided.modes())
     pairs = [(mode, ONE) if t is None else _unzip(mode, t) for mode, t in zip(divided.modes(), tiler, strict=False)]
-    return _stack(t for t, _ in pairs), _stack([*(r for _, r in pairs), *divided.modes()[len(tiler) :]])
+    return stack(t for t, _ in pairs), stack([*(r for _, r in pairs), *divided.modes()[len(tiler) :]])
 
 
 def _tiled(divided: Layout, tiler) -> Layout:
     tile, rest = _unzip(divided, tiler)
-    return _stack([tile, *rest.modes()])
+    return stack([tile, *rest.modes()])
 
 
 def _flat(divided: Layout, tiler) -> Layout:
     tile, rest = _unzip(divided, tiler)
-    return _stack([*tile.modes(), *rest.modes()])
+    return stack([*tile.modes(), *rest.modes()])
 
 
 def ragged(layout, tiler) -> str:
@@ -577,7 +457,7 @@ def logical_product(block, tiler) -> Layout:
 
 def zipped_product(block, tiler) -> Layout:
     """As logical_product, with all block modes in mode 0 and all copies in mode 1."""
-    return _multiply(block, tiler, lambda product, tiler: _stack(_unzip(product, tiler)))
+    return _multiply(block, tiler, lambda product, tiler: stack(_unzip(product, tiler)))
 
 
 def tiled_product(block, tiler) -> Layout:
@@ -598,9 +478,9 @@ def _multiply(block, tiler, arrange):
 
 def _logical_product(block: Layout, tiler) -> Layout:
     if isinstance(tiler, tuple):
-        return _by_mode(_logical_product, block, tiler)
-    tiler = _plain(tiler, "a tiler")
-    return _stack([block, _compose(complement(block, block.size * tiler.cosize), tiler)])
+        return by_mode(_logical_product, block, tiler)
+    tiler = plain(tiler, "a tiler")
+    return stack([block, _compose(complement(block, block.size * tiler.cosize), tiler)])
 
 
 @on_inner
@@ -626,17 +506,12 @@ def raked_product(block, tiler) -> Layout:
 
 
 def _interleave(block: Layout, tiler, raked: bool) -> Layout:
-    tiler = _plain(tiler, "a tiler")
+    tiler = plain(tiler, "a tiler")
     wide = max(block.rank, tiler.rank)
-    block, tiler = _widened(block, wide), _widened(tiler, wide)
+    block, tiler = widened(block, wide), widened(tiler, wide)
     copies = _compose(complement(block, block.size * tiler.cosize), tiler)
     fast, slow = (copies, block) if raked else (block, copies)
     return Layout.of(tuple(zip(fast.shape, slow.shape, strict=True)), tuple(zip(fast.stride, slow.stride, strict=True)))
-
-
-def _widened(layout: Layout, wide: int) -> Layout:
-    """The layout with modes of extent 1 at the end, up to a rank."""
-    return layout if layout.rank == wide and layout.depth else _stack(layout.modes() + [ONE] * (wide - layout.rank))
 
 
 def make_layout_tv(threads, values) -> tuple[tuple, Layout]:
@@ -649,7 +524,7 @@ def make_layout_tv(threads, values) -> tuple[tuple, Layout]:
     >>> tile, str(tv)
     ((8, 16), '((8,4),(2,2)):((16,2),(8,1))')
     """
-    threads, values = _plain(threads, "a thread layout"), _plain(values, "a value layout")
+    threads, values = plain(threads, "a thread layout"), plain(values, "a value layout")
     places = raked_product(threads, values)
     inverse = right_inverse(places)
     if inverse.size < places.size:
@@ -670,7 +545,7 @@ def tile_to_shape(atom, shape, order=None) -> Layout:
     """
     wanted = Layout(shape)
     wide = max(wanted.rank, atom.rank)
-    atom, extents = _widened(atom, wide), [mode.size for mode in _widened(wanted, wide)]
+    atom, extents = widened(atom, wide), [mode.size for mode in widened(wanted, wide)]
     for m, (have, want) in enumerate(zip(atom, extents, strict=True)):
         if want % have.size:
             raise LayoutError(f"mode {m} of shape {format_tuple(wanted.shape)} has {want}, which is no multiple of the atom's {have.size}")
@@ -696,7 +571,7 @@ def local_tile(tensor, tiler, coordinate, proj=None) -> Tensor:
     >>> str(local_tile("(8,12):(12,1)", (4, 3), (1, 2)))
     '54 + (4,3):(12,1)'
     """
-    tiler, coordinate = _project(as_tiler(tiler), proj, "tiler"), _project(coordinate, proj, "coordinate")
+    tiler, coordinate = project(as_tiler(tiler), proj, "tiler"), project(coordinate, proj, "coordinate")
     tiled = zipped_divide(tensor, tiler)
     tile = tiled.shape[0]
     return slice_(tiled, ((None,) * len(tile) if isinstance(tile, tuple) else None, coordinate))
@@ -711,7 +586,7 @@ def local_partition(tensor, tiler, index: int, proj=None) -> Tensor:
     >>> str(local_partition("(8,12):(12,1)", "(2,4):(4,1)", 5))
     '13 + (4,3):(24,4)'
     """
-    tiler, index = _plain(tiler, "a thread layout"), int_tuple(index, "thread index")
+    tiler, index = plain(tiler, "a thread layout"), int_tuple(index, "thread index")
     found = np.flatnonzero(tiler.offsets() == index)
     if not found.size:
         raise LayoutError(f"no thread of {tiler} has index {format_tuple(index)}")
@@ -719,11 +594,11 @@ def local_partition(tensor, tiler, index: int, proj=None) -> Tensor:
     place, shape = (place, tiler.shape) if isinstance(tiler.shape, tuple) else ((place,), (tiler.shape,))
     tile = tuple(prod(leaf_values(mode)) for mode in shape)
     place = tuple(Layout(mode)(c) for mode, c in zip(shape, place, strict=True))
-    tiled = zipped_divide(tensor, _project(tile, proj, "tiler"))
-    return slice_(tiled, (_project(place, proj, "coordinate"), (None,) * len(tiled.shape[1])))
+    tiled = zipped_divide(tensor, project(tile, proj, "tiler"))
+    return slice_(tiled, (project(place, proj, "coordinate"), (None,) * len(tiled.shape[1])))
 
 
-def _project(entries, proj, what: str):
+def project(entries, proj, what: str):
     if proj is None:
         return entries
     if not isinstance(entries, (tuple, list)) or len(entries) != len(proj):
@@ -813,36 +688,3 @@ def _told(tiler) -> str:
     if isinstance(tiler, tuple):
         return "(" + ",".join(map(_told, tiler)) + ")"
     return str(tiler.shape) if isinstance(tiler, Layout) and tiler == Layout(tiler.size) else str(tiler)
-
-
-def _plain(thing, what: str) -> Layout:
-    layout = as_layout(thing)
-    if not isinstance(layout, Layout):
-        raise LayoutError(f"{what} must be a plain shape:stride layout, not {layout}")
-    return layout
-
-
-def _stack(modes) -> Layout:
-    """The layout that has these modes."""
-    modes = list(modes)
-    return Layout.of(tuple([mode.shape for mode in modes]), tuple([mode.stride for mode in modes]))
-
-
-def _from_leaves(leaves) -> Layout:
-    if len(leaves) < 2:
-        return Layout.of(*(leaves[0] if leaves else (1, 0)))
-    return Layout.of(tuple(s for s, _ in leaves), tuple(d for _, d in leaves))
-
-
-def _by_mode(op, layout: Layout, entries: tuple, what: str = "tiler") -> Layout:
-    """op(mode, entry) for each mode that has an entry; None and missing entries leave their mode alone."""
-    modes = layout.modes()
-    if len(entries) > len(modes):
-        raise LayoutError(f"a {what} of {len(entries)} entries for {layout}, which has {len(modes)} mode{'s' * (len(modes) != 1)}")
-    done = []
-    for m, (mode, entry) in enumerate(zip(modes, entries, strict=False)):
-        try:
-            done.append(mode if entry is None else op(mode, entry))
-        except LayoutError as error:
-            raise LayoutError(f"mode {m}: {error}") from None
-    return _stack([*done, *modes[len(entries) :]])

@@ -37,7 +37,7 @@ class Swizzle:
         if b < 0 or m < 0:
             raise LayoutError(f"S<{b},{m},{s}>: b counts bits and m is a place, so neither can be negative")
         if abs(s) < b:
-            raise LayoutError(f"S<{b},{m},{s}>: the {b} bits read and the {b} bits changed overlap; s must be at least {b} (or at most {-b})")
+            raise LayoutError(f"S<{b},{m},{s}>: the {b} bits read and the {b} bits changed overlap; s must be {b} or more, or {-b} or less")
         if b + m + abs(s) > 62:
             raise LayoutError(f"S<{b},{m},{s}> reads bit {b + m + abs(s) - 1}; offsets have 62 bits")
         for name, value in zip("bms", (b, m, s), strict=True):

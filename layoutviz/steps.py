@@ -1,0 +1,220 @@
+"""`explain`: the steps of an operation, with its numbers in them."""
+
+import warnings
+from contextlib import suppress
+
+from layoutviz import algebra
+from layoutviz.composed import ComposedLayout, Tensor, as_function, as_layout
+from layoutviz.errors import LayoutError, RaggedWarning
+from layoutviz.layout import Layout, merge
+from layoutviz.notation import format_tuple
+
+SHOWN = 8  # numbers of a longer row that are written out
+
+
+class Steps(tuple):
+    """Lines of an explanation, in order; typed last in a cell they show themselves."""
+
+    def __str__(self):
+        return "\n".join(f"{n}. {line}" for n, line in enumerate(self, 1))
+
+    __repr__ = __str__
+
+
+def explain(op: str, *args) -> Steps:
+    """How an operation comes to its result, step by step. Where there is no result, the last step says why.
+
+    >>> explain("complement", "4:2", 24)
+    1. A = 4:2 has strides 2. Which steps between 0 and 23 are left free?
+    2. 4:2: 1 slot is reached before it; 2 / 1 = 2 of that fit below 2, so 2:1 is free. With it, 2 * 4 = 8 slots are reached.
+    3. 24 / 8 = 3 of that reach 24, so 3:8 is free.
+    4. complement(4:2, 24) = (2,3):(1,8)
+    """
+    if op not in algebra.__all__:
+        raise LayoutError(f'there is no operation "{op}"; there are {", ".join(algebra.__all__)}')
+    lines = []
+    with warnings.catch_warnings(record=True) as ragged:
+        warnings.simplefilter("always", RaggedWarning)
+        try:
+            end = f"{op}({', '.join(map(_text, args))}) = {_text(getattr(algebra, op)(*args))}"
+        except LayoutError as error:
+            end = str(error)
+        told = list(dict.fromkeys(str(warning.message) for warning in ragged))
+        with suppress(LayoutError):  # the one that `end` tells already
+            lines += _STEPS.get(op, _no_steps)(*args)
+    return Steps([*lines, *told, end])
+
+
+def _text(thing) -> str:
+    """A layout, tiler or coordinate as it would be written."""
+    if isinstance(thing, (tuple, list)):
+        return "(" + ",".join(map(_text, thing)) + ")"
+    return str(thing)
+
+
+def _row(values) -> str:
+    values = list(values)
+    return ", ".join(map(str, values[:SHOWN])) + (", ..." if len(values) > SHOWN else "")
+
+
+def _no_steps(*args):
+    return []
+
+
+def _inside(layout, steps):
+    """The same steps for what stands inside a composed layout or a tensor, and a line on what stays outside."""
+    outside = f"+ {layout.offset}" if isinstance(layout, Tensor) else f"{layout.outer} o {layout.offset}"
+    inner = layout.layout if isinstance(layout, Tensor) else layout.inner
+    yield f"{outside} stays; the work is done on {inner}."
+    yield from steps(inner)
+
+
+def _coalesce(layout, profile=None):
+    layout = as_layout(layout)
+    if not isinstance(layout, Layout):
+        yield from _inside(layout, lambda inner: _coalesce(inner, profile))
+    elif profile is not None:
+        yield f"The profile {_text(profile)} has an entry for each mode, and each mode is merged by itself."
+    else:
+        done = []
+        for s, d in layout.leaves:
+            before, done = done, merge([*done, (s, d)])
+            n, step = before[-1] if before else (1, 1)
+            last = f"{n}:{step}, as {n} * {step} = {n * step}"
+            if s == 1:
+                yield f"1:{d} has one coordinate, and goes."
+            elif len(done) == len(before):
+                yield f"{s}:{d} continues {last}: together {done[-1][0]}:{done[-1][1]}."
+            elif before:
+                yield f"{s}:{d} does not continue {last}: it stays."
+
+
+def _composition(a, b):
+    a, b = as_function(a), algebra.as_tiler(b)
+    if isinstance(a, (ComposedLayout, Tensor)):
+        yield from _inside(a, lambda inner: _composition(inner, b))
+    elif isinstance(b, tuple):
+        for m, (mode, tiler) in enumerate(zip(a.modes(), b, strict=False)):
+            yield f"mode {m}, by itself: {mode} {'stays' if tiler is None else f'o {_text(tiler)}'}"
+    elif isinstance(a, Layout) and isinstance(b, Layout):
+        yield f"C has the shape of B = {b}, and C(i) = A(B(i)) for A = {a}."
+        leaves = [Layout(s, d) for s, d in b.leaves if s > 1]
+        for leaf in leaves:
+            index = leaf.at(range(min(leaf.size, SHOWN + 1)))
+            yield f"{leaf} of B visits indices {_row(index)} of A, where A is {_row(a.at(index))}: {_as_leaf(a, leaf)}."
+        if len(leaves) > 1:
+            i = b.size - 1
+            yield f"The parts must add up everywhere. At the last index, {i}, B is {b(i)}, and A({b(i)}) = {a(b(i))}."
+    else:
+        yield f"A swizzle is no shape and stride, so both are kept: {b} first, then {a}."
+
+
+def _as_leaf(a: Layout, leaf: Layout) -> str:
+    try:
+        return f"that is {algebra.composition(a, leaf)}"
+    except LayoutError:
+        return "steps that no layout has"
+
+
+def _complement(layout, cotarget):
+    layout, n = as_layout(layout), cotarget if isinstance(cotarget, int) else algebra.size(cotarget)
+    leaves = sorted((leaf for leaf in layout.leaves if leaf[0] > 1), key=lambda leaf: leaf[1])
+    yield f"A = {layout} has strides {_row(d for _, d in leaves) or '0'}. Which steps between 0 and {n - 1} are left free?"
+    reach = 1
+    for s, d in leaves:
+        before = f"{s}:{d}: {reach} slot{'s are' if reach > 1 else ' is'} reached before it"
+        if d < reach:
+            yield f"{before}, and a step of {d} falls among them."
+            return
+        free = f"so {d // reach}:{reach} is free" if d // reach > 1 else "so nothing is free"
+        yield f"{before}; {d} / {reach} = {d // reach} of that fit below {d}, {free}. With it, {d} * {s} = {d * s} slots are reached."
+        reach = s * d
+    copies = -(-n // reach)
+    rounded, free = "" if n % reach == 0 else ", rounded up,", f"{copies}:{reach}" if copies > 1 else "nothing more"
+    yield f"{n} / {reach} = {copies}{rounded} of that reach {n}, so {free} is free."
+
+
+def _inverse(layout):
+    index, steps = 1, []
+    for s, d in as_layout(layout).leaves:
+        steps.append((d, s, index))
+        index *= s
+    yield "Sort the leaves by stride, and note how far the index moves for one step of each."
+    for d, s, weight in sorted(steps):
+        if s > 1:
+            yield f"stride {d}: {s} steps, each moves the index by {weight}."
+
+
+def _divide(layout, tiler):
+    layout, tiler = as_layout(layout), algebra.as_tiler(tiler)
+    if not isinstance(layout, Layout):
+        yield from _inside(layout, lambda inner: _divide(inner, tiler))
+    elif isinstance(tiler, tuple):
+        for m, (mode, t) in enumerate(zip(layout.modes(), tiler, strict=False)):
+            yield f"mode {m}, {mode}: {'stays' if t is None else f'(tile, rest) by {_text(t)} is {algebra.logical_divide(mode, t)}'}"
+    else:
+        rest = algebra.complement(tiler, layout.size)
+        yield f"T = {tiler} is one tile; T* = complement(T, {layout.size}) = {rest} takes it everywhere."
+        yield f"The result is A o (T, T*) = A o {algebra.stack((tiler, rest))}."
+
+
+def _product(block, tiler):
+    block, tiler = as_layout(block), algebra.as_tiler(tiler)
+    if not isinstance(block, Layout):
+        yield from _inside(block, lambda inner: _product(inner, tiler))
+    elif isinstance(tiler, tuple):
+        for m, (mode, t) in enumerate(zip(block.modes(), tiler, strict=False)):
+            yield f"mode {m}, {mode}: {'stays' if t is None else f'(block, copies) by {_text(t)} is {algebra.logical_product(mode, t)}'}"
+    else:
+        n = block.size * tiler.cosize
+        free = algebra.complement(block, n)
+        yield f"{tiler.cosize} blocks of {block.size} need {n} slots; complement(block, {n}) = {free} says where copies can start."
+        yield f"The tiler picks among those: {free} o {tiler} = {algebra.composition(free, tiler)}."
+
+
+def _make_layout_tv(threads, values):
+    places = algebra.raked_product(threads, values)
+    n = algebra.size(threads)
+    yield f"Of the raked product {places}, number t + {n} * v belongs to thread t as its value v."
+    yield f"Its right inverse, {algebra.right_inverse(places)}, says where in the tile a number stands."
+    yield f"Composed with ({n},{algebra.size(values)}), which makes that number of (t, v), it is the TV layout."
+
+
+def _tile_to_shape(atom, shape, order=None):
+    atom, shape = as_layout(atom), Layout(shape)
+    counts = [mode.size // algebra.size(atom, m) if m < atom.rank else mode.size for m, mode in enumerate(shape)]
+    yield f"{format_tuple(shape.shape)} holds {format_tuple(tuple(counts))} atoms of shape {format_tuple(atom.shape)}."
+    yield f"They are numbered in order {_text(order or tuple(range(len(counts))))}: a blocked product of the atom and those numbers."
+
+
+def _local_tile(tensor, tiler, coordinate, proj=None):
+    tiler, coordinate = algebra.project(algebra.as_tiler(tiler), proj, "tiler"), algebra.project(coordinate, proj, "coordinate")
+    yield f"zipped_divide gives (tile, tiles) = {algebra.zipped_divide(tensor, tiler)}."
+    yield f"The tile is kept, the tiles are fixed at {_text(coordinate)}; what that adds is the offset."
+
+
+def _local_partition(tensor, tiler, index, proj=None):
+    tiler = as_layout(tiler)
+    place = tiler.coordinate(tiler.offsets().tolist().index(index))
+    tile = algebra.project(tuple(mode.size for mode in tiler.modes()), proj, "tiler")
+    yield f"Thread {index} stands at {_text(place)} of the tile, as {tiler} gives {index} there."
+    yield f"zipped_divide by the tile's shape {_text(tile)} gives {algebra.zipped_divide(tensor, tile)}; the tile's part is fixed there."
+
+
+def _recast(new, old, layout):
+    layout, n = as_function(layout), max(new // old, old // new)
+    yield f"Elements of {new} bits are {n} times {'as wide' if new > old else 'smaller'}."
+    if isinstance(layout, Layout):
+        fewer, smaller = ("fewer", "smaller") if new > old else ("more", "larger")
+        yield f"Where the stride is 1 there are {n} times {fewer} of them; other strides are {n} times {smaller}."
+    else:
+        yield f"A swizzle keeps 2^m elements together: m {'falls' if new > old else 'grows'} by log2({n}) = {n.bit_length() - 1}."
+
+
+_STEPS = {
+    "coalesce": _coalesce, "composition": _composition, "complement": _complement, "right_inverse": _inverse, "left_inverse": _inverse,
+    **dict.fromkeys(("logical_divide", "zipped_divide", "tiled_divide", "flat_divide"), _divide),
+    **dict.fromkeys(("logical_product", "zipped_product", "tiled_product", "flat_product", "blocked_product", "raked_product"), _product),
+    "make_layout_tv": _make_layout_tv, "tile_to_shape": _tile_to_shape, "local_tile": _local_tile,
+    "local_partition": _local_partition, "recast_layout": _recast,
+}
