@@ -2,8 +2,8 @@
 
 from inspect import signature
 
+from layoutviz.composed import as_layout
 from layoutviz.errors import LayoutError
-from layoutviz.layout import Layout
 from layoutviz.scene import Scene, beside
 from layoutviz.views.grid import grid
 from layoutviz.views.memory_strip import memory_strip
@@ -13,7 +13,7 @@ VIEWS = {"grid": grid, "transpose": transpose, "memory_strip": memory_strip}
 
 
 def scene_of(thing, view: str = "grid", **options) -> Scene:
-    """A Scene of a Layout, of its notation, or of a shape; a Scene is taken as it is. LayoutError for unknown views and options."""
+    """A Scene of a layout of any kind, of notation, or of a shape; a Scene is as it is. LayoutError for unknown views and options."""
     if view not in VIEWS:
         raise LayoutError(f'there is no view "{view}"; there are {", ".join(VIEWS)}')
     if isinstance(thing, Scene):
@@ -46,7 +46,7 @@ def compare(*things, **options):
     named = [pair for thing in things for pair in (thing.items() if isinstance(thing, dict) else [("", thing)])]
     if not named:
         raise LayoutError("compare needs at least one layout")
-    scenes = [scene_of(thing, "grid", **({"title": f"{name} = {Layout(thing)}"} if name else {}), **options) for name, thing in named]
+    scenes = [scene_of(thing, "grid", **({"title": f"{name} = {as_layout(thing)}"} if name else {}), **options) for name, thing in named]
     captions = [scene.caption for scene in scenes]
     if len(set(captions)) == 1:
         caption = f"Each: {captions[0]}" if captions[0] else ""
@@ -58,11 +58,13 @@ def compare(*things, **options):
 def explore(thing, view: str = "grid", **options):
     """A live explorer: a slider for each extent and stride, a field for notation, the choice of view and label.
 
+    In a ComposedLayout the sliders move the layout inside; the swizzle and the offset are changed in the notation.
+
     explore("(4,4):(4,1)")
     """
     from layoutviz.widgets.explorer import Explorer
 
-    return Explorer(Layout(thing), view, **options)
+    return Explorer(as_layout(thing), view, **options)
 
 
 def to_svg(thing, view: str = "grid", **options) -> str:

@@ -164,6 +164,12 @@ class Tensor(CoordinateFunction):
         """The offset for each index of an integer array."""
         return self.offset + self.layout.at(indices)
 
+    @property
+    def offset_range(self) -> tuple[int, int]:
+        """The smallest and the largest offset."""
+        low, high = self.layout.offset_range
+        return self.offset + low, self.offset + high
+
     def __getitem__(self, coordinate) -> "Tensor":
         return slice_(self, coordinate)
 
@@ -171,7 +177,7 @@ class Tensor(CoordinateFunction):
         return self.layout, self.offset
 
     def __str__(self):
-        return f"{self.offset} + {self.layout}"
+        return f"{self.offset} + {self.layout}" if self.offset else str(self.layout)
 
 
 def as_layout(thing) -> Layout | ComposedLayout | Tensor:
@@ -194,7 +200,10 @@ def as_function(thing):
         from layoutviz.cute import from_dsl
 
         return from_dsl(thing)
-    return _read(re.split(r"\s+o\s+", thing.strip())) if isinstance(thing, str) else Layout(thing)
+    if not isinstance(thing, str):
+        return Layout(thing)
+    at = re.fullmatch(r"\s*(-?\d{1,20})\s*\+(.*)", thing, re.DOTALL)
+    return Tensor(at[2], int(at[1])) if at else _read(re.split(r"\s+o\s+", thing.strip()))
 
 
 def _read(parts: list[str]):
@@ -202,7 +211,7 @@ def _read(parts: list[str]):
     if parts[0].startswith("S"):
         head = Swizzle(parts[0])
     elif len(parts) > 1 and re.fullmatch(r"-?\d+", parts[0]):
-        raise LayoutError(f'"{" o ".join(parts)[:60]}" starts with an offset; a layout at a place is Tensor(layout, {parts[0][:20]})')
+        raise LayoutError(f'"{" o ".join(parts)[:60]}" starts with an offset; a layout at a place is "{parts[0][:20]} + layout"')
     else:
         head = Layout(parts[0])
     if len(parts) == 1:

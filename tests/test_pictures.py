@@ -1,8 +1,11 @@
-"""Pictures: the numbers in them are the layout's, in every backend; contrast; windows; nothing left open."""
+"""Pictures, of layouts of every kind: the numbers in them are the layout's, in every backend; contrast; windows; nothing left open."""
 
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from collections import Counter
+from math import prod
 
 import matplotlib
 import numpy as np
@@ -15,16 +18,63 @@ from matplotlib.figure import Figure
 from layoutviz import Layout, LayoutError, to_figure, to_svg, to_text
 from layoutviz.api import VIEWS, scene_of
 from layoutviz.color import BLANK, INKS, categories, contrast, ramp
+from layoutviz.composed import ComposedLayout, Swizzle, Tensor, as_layout
+from layoutviz.int_tuple import coordinate_of, leaf_values, nest
 from layoutviz.render.geometry import layout_scene
 from layoutviz.scene import Panel, Scene
-from layoutviz.views.grid import describe, grid
+from layoutviz.views.grid import grid
 from layoutviz.views.memory_strip import memory_strip
+from layoutviz.views.slots import describe
 from layoutviz.views.transpose import transpose
 
 SVG = "{http://www.w3.org/2000/svg}"
 MATRICES = st.tuples(st.integers(1, 9), st.integers(1, 9), st.integers(-5, 30), st.integers(-5, 30)).map(
     lambda t: Layout((t[0], t[1]), (t[2], t[3]))
 )
+SHAPES = st.sampled_from([7, (5,), (3, 4), (2, (2, 3)), ((2, 2), 4), (1, 6), (2, 3, 2), (3, 2, (2, 2)), ((3, (1, 2)), 2, 2, 2)])
+SWIZZLES = st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 3), st.sampled_from([1, -1])).map(
+    lambda t: Swizzle(t[0], t[1], t[3] * max(1, t[0] + t[2]))
+)
+OUTER = st.one_of(SWIZZLES, st.sampled_from([Layout("(4,3):(3,1)"), Layout("(2,5):(0,2)"), Layout("6:-2")]))
+
+
+@st.composite
+def of_every_kind(draw, shapes=SHAPES):
+    """A layout; one under an outer function, or two; or any of these as a Tensor."""
+    shape, outers = draw(shapes), draw(st.lists(OUTER, max_size=2))
+    signed = all(isinstance(outer, Swizzle) for outer in outers)
+    strides = [draw(st.integers(-5 if signed else 0, 30)) for _ in leaf_values(shape)]
+    layout = Layout(shape, nest(strides, shape))
+    for outer in outers:
+        layout = ComposedLayout(outer, draw(st.integers(0, 40)), layout)
+        if not isinstance(outer, Swizzle):
+            break  # such an outer part may go below 0, where a further one has no index
+    return draw(st.sampled_from([layout, Tensor(layout, draw(st.integers(-30, 50)))]))
+
+
+FLAT = of_every_kind(st.tuples(st.integers(1, 9), st.integers(1, 9)))
+
+
+def by_hand(function, x: int) -> int:
+    """The offset at an index (of a swizzle: at an offset), from the definitions alone, digit by digit and bit by bit."""
+    if isinstance(function, Tensor):
+        return function.offset + by_hand(function.layout, x)
+    if isinstance(function, ComposedLayout):
+        return by_hand(function.outer, function.offset + by_hand(function.inner, x))
+    if isinstance(function, Swizzle):
+        read, changed = function.m + max(function.s, 0), function.m + max(-function.s, 0)
+        flips = [(x >> read + bit & 1) << changed + bit for bit in range(function.b)]
+        return x ^ sum(flips)
+    *inner, (_, last) = function.leaves
+    offset = 0
+    for extent, stride in inner:
+        x, digit = divmod(x, extent)
+        offset += digit * stride
+    return offset + x * last
+
+
+def table_by_hand(layout) -> list[int]:
+    return [by_hand(layout, i) for i in range(layout.size)]
 
 
 def read_back(svg_text):
@@ -43,7 +93,7 @@ def read_back(svg_text):
     return cells, {(round(x, 2), round(y, 2)): label for (x, y), label in labels.items()}
 
 
-@given(MATRICES)
+@given(st.one_of(MATRICES, FLAT))
 def test_each_cell_of_the_svg_shows_its_offset_at_its_row_and_column(layout):
     cells, labels = read_back(to_svg(layout))
     xs, ys = (sorted({place[axis] for place in cells}) for axis in (0, 1))
@@ -52,13 +102,14 @@ def test_each_cell_of_the_svg_shows_its_offset_at_its_row_and_column(layout):
     for i in range(rows):
         for j in range(cols):
             key, tip = cells[xs[j], ys[i]]
-            assert key == layout(i, j)
-            assert tip == f"index {i + j * rows} · coordinate ({i},{j}) · offset {layout(i, j)}"
+            offset = by_hand(layout, i + j * rows)
+            assert key == offset == layout(i, j)
+            assert tip == f"index {i + j * rows} · coordinate ({i},{j}) · offset {offset}"
             near = [label for (x, y), label in labels.items() if abs(x - xs[j]) < 0.1 and abs(y - ys[i]) < 0.1]
-            assert near == [str(layout(i, j))]
+            assert near == [str(offset)]
 
 
-@given(MATRICES, st.sampled_from(["offset", "index", "coordinate"]))
+@given(st.one_of(MATRICES, FLAT), st.sampled_from(["offset", "index", "coordinate"]))
 def test_text_and_scene_agree_with_the_table(layout, label):
     rows, cols = layout.shape
     panel = grid(layout, label).panels[0][0]
@@ -76,12 +127,20 @@ def test_text_and_scene_agree_with_the_table(layout, label):
 RANKS = ["7:3", "(5):(2)", "(2,(2,3)):(3,(1,12))", "((2,2),4):((1,4),2)", "(2,3,2):(1,2,6)", "(2,3,(2,2)):(1,2,(6,20))"]
 
 
-@pytest.mark.parametrize("text", RANKS)
-def test_other_ranks_show_every_element_once(text):
-    layout = Layout(text)
+@given(st.one_of(st.sampled_from(RANKS).map(Layout), of_every_kind()))
+def test_every_rank_and_kind_shows_every_element_once_at_its_place(layout):
     panels = grid(layout).all_panels()
-    shown = {int(i): int(o) for p in panels for i, o in zip(p.keys["index"], p.keys["offset"], strict=True)}
-    assert shown == dict(enumerate(layout.offsets().tolist()))
+    assert len(panels) == min(8, prod(prod(leaf_values(mode)) for mode in (layout.shape if layout.rank > 2 else (1, 1))[2:]))
+    shown = []
+    for n, panel in enumerate(panels):
+        for cell, (r, c) in enumerate(zip(panel.row, panel.col, strict=True)):
+            index = c if layout.rank == 1 else r + panel.rows * (c + panel.cols * n)
+            offset, coordinate = by_hand(layout, index), str(coordinate_of(index, layout.shape)).replace(" ", "").replace(",)", ")")
+            assert (panel.keys["index"][cell], panel.keys["offset"][cell], panel.labels[cell]) == (index, offset, str(offset))
+            assert panel.tips[cell] == f"index {index} · coordinate {coordinate} · offset {offset}"
+            shown.append(index)
+        assert panel.title.split("   ")[0] == str(layout)
+    assert sorted(shown) == list(range(layout.size))
 
 
 def test_nested_modes_have_tile_borders():
@@ -90,13 +149,15 @@ def test_nested_modes_have_tile_borders():
     assert len(borders) == 2 * 4
 
 
-@given(MATRICES)
+@given(st.one_of(MATRICES, of_every_kind()))
 def test_the_strip_names_who_lives_in_each_slot(layout):
     panel = memory_strip(layout, "index").panels[0][0]
-    low, high = layout.offset_range
-    assert panel.keys["offset"].tolist() == list(range(low, high + 1))
-    table = layout.offsets().tolist()
-    for slot, offset in enumerate(range(low, high + 1)):
+    table = table_by_hand(layout)
+    low, high = min(table), max(table)
+    assert panel.keys["offset"].tolist() == list(range(low, min(high, low + 1023) + 1))
+    for slot, offset in enumerate(panel.keys["offset"].tolist()):
+        column, row = panel.col_labels[panel.col[slot]], panel.row_labels[panel.row[slot]] if panel.row_labels else "0"
+        assert int(row) + int(column) == offset
         owners = [i for i, o in enumerate(table) if o == offset]
         text = panel.labels[slot]
         if not owners:
@@ -107,11 +168,20 @@ def test_the_strip_names_who_lives_in_each_slot(layout):
             assert text == f"×{len(owners)}" and panel.marks[slot] == "alias"
 
 
-def test_a_transpose_links_each_cell_with_its_twin_and_its_slot():
-    a, b, strip = transpose(Layout("(3,5):(7,1)")).all_panels()
+@pytest.mark.parametrize(
+    "layout", ["(3,5):(7,1)", "S<2,0,2> o 5 o (3,5):(7,1)", Tensor("(3,5):(7,1)", 20), Tensor("S<1,1,2> o 3 o (3,(2,4)):(8,(4,1))", -9)]
+)
+def test_a_transpose_links_each_cell_with_its_twin_and_its_slot(layout):
+    layout = as_layout(layout)
+    a, b, strip = transpose(layout).all_panels()
+    assert sorted(a.keys["offset"].tolist()) == sorted(table_by_hand(layout))
     at = [{(r, c): int(o) for r, c, o in zip(p.row, p.col, p.keys["offset"], strict=True)} for p in (a, b)]
     assert all(at[1][c, r] == offset for (r, c), offset in at[0].items())
-    assert set(at[0].values()) <= set(strip.keys["offset"].tolist())
+    assert len(at[0]) == len(at[1]) == layout.size
+    assert set(at[0].values()) == {int(o) for slot, o in enumerate(strip.keys["offset"]) if strip.marks.get(slot) != "hole"}
+
+
+def test_a_transpose_needs_two_modes():
     with pytest.raises(LayoutError, match="a transpose swaps two"):
         transpose(Layout("(2,2,2):(1,2,4)"))
 
@@ -127,10 +197,27 @@ def test_aliasing_is_marked_and_named():
     assert grid(Layout("(4,4):(1,3)"), marks={0: "wrong"}).panels[0][0].marks == panel.marks | {0: "wrong"}
 
 
-@given(st.tuples(*[st.integers(1, 4)] * 3), st.tuples(*[st.integers(-3, 9)] * 3))
-def test_a_cell_is_marked_wherever_its_twin_is(shape, stride):
-    layout = Layout(shape, stride)
-    offsets = layout.offsets().tolist()
+@given(of_every_kind())
+def test_captions_count_elements_slots_and_those_shared_and_unused(layout):
+    used = Counter(table_by_hand(layout))
+    low, high = min(used), max(used)
+    caption = re.sub(r"(\d),(\d{3}) ", r"\1\2 ", describe(layout))  # thousands without a comma
+    size, slots, start = re.match(r"(\d+) elements? in (\d+) slots?(?: from offset (-?\d+) on)?\. ", caption).groups()
+    assert (int(size), int(slots), start) == (layout.size, high - low + 1, None if low <= 0 <= high else str(low))
+    shared = re.search(r"(\d+) slots? (?:is|are) shared \(aliasing\): (.+) and (.+) both have offset (-?\d+)\.", caption)
+    assert int(shared[1] if shared else 0) == sum(count > 1 for count in used.values())
+    if shared:
+        names = {str(coordinate_of(i, layout.shape)).replace(" ", "").replace(",)", ")"): by_hand(layout, i) for i in range(layout.size)}
+        assert shared[2] != shared[3] and names[shared[2]] == names[shared[3]] == int(shared[4])
+    unused = re.search(r"(\d+)(?: slots?)? stays? unused", caption)
+    assert int(unused[1] if unused else 0) == high - low + 1 - len(used)
+    assert ("No slot is shared" in caption) == (not shared and unused is not None)
+    assert ("Every slot is used once" in caption) == (not shared and unused is None)
+
+
+@given(st.one_of(of_every_kind(), st.builds(Layout, st.tuples(*[st.integers(1, 4)] * 3), st.tuples(*[st.integers(-3, 9)] * 3))))
+def test_a_cell_is_marked_wherever_its_twin_is(layout):
+    offsets = table_by_hand(layout)
     for panel in grid(layout).all_panels():
         shared = {cell for cell, o in enumerate(panel.keys["offset"].tolist()) if offsets.count(o) > 1}
         assert set(panel.marks) == shared
@@ -139,6 +226,37 @@ def test_a_cell_is_marked_wherever_its_twin_is(shape, stride):
 def test_a_cell_is_marked_when_its_twin_is_not_drawn():
     assert grid(Layout("(200,3):(1,128)")).panels[0][0].marks  # (0,1) lies where (128,0) does, below the window
     assert grid(Layout((4, 4, 10**10), (1, 4, 0))).panels[0][0].marks
+    swizzled = Tensor(ComposedLayout(Swizzle(1, 0, 2), 0, Layout((4, 4, 10**10), (1, 4, 0))), 7)
+    assert len(grid(swizzled).panels[0][0].marks) == 16
+
+
+LARGE = "(8192,8192):(8192,1)"
+
+
+@pytest.mark.parametrize(
+    ("layout", "says"),
+    [
+        (f"S<3,4,3> o 0 o {LARGE}", "67,108,864 elements, too many to count their slots. No slot is shared."),
+        (Tensor(LARGE, 5), "67,108,864 elements in 67,108,864 slots from offset 5 on. Every slot is used once."),
+        (
+            f"{LARGE} o 2 o {LARGE}",
+            "67,108,864 elements, too many to count their slots. Too many to search for elements that share a slot.",
+        ),
+        ("S<3,4,3> o 0 o (8192,8192):(1,1)", "67,108,864 elements, too many to count their slots. Slots are shared (aliasing): "),
+    ],
+)
+def test_large_layouts_of_every_kind_are_drawn_as_a_window_and_say_what_is_too_much_to_tell(layout, says):
+    layout = as_layout(layout)
+    scene = grid(layout)
+    assert scene.caption.startswith(says) and scene.caption.endswith("Drawn: rows 0 to 127 of 8,192, columns 0 to 127 of 8,192.")
+    panel = scene.panels[0][0]
+    for r, c, offset in list(zip(panel.row, panel.col, panel.keys["offset"].tolist(), strict=True))[::97]:
+        assert offset == by_hand(layout, r + 8192 * c)
+    if isinstance(layout, Tensor):
+        assert memory_strip(layout, "offset").panels[0][0].labels[:2] == ["5", "6"]
+    else:
+        with pytest.raises(LayoutError, match="has 67,108,864 elements; the memory under a composed layout is drawn up to 1,048,576"):
+            memory_strip(layout)
 
 
 def test_layouts_with_endless_slices_are_drawn_at_once():
@@ -172,8 +290,20 @@ def test_only_what_is_left_out_is_said_to_be():
     assert len(grid(Layout("(64,64,8)")).all_panels()) == 4
 
 
+@pytest.mark.parametrize("layout", [ComposedLayout("S<2,0,3> o 4 o (4,6):(8,1)"), Tensor("(4,6):(8,1)", 20)])
+def test_every_kind_shows_itself_and_takes_the_options_of_a_picture(layout):
+    data, _ = layout._repr_mimebundle_()
+    assert data["image/svg+xml"] == to_svg(layout) and str(layout) in data["text/plain"]
+    panel = grid(layout, labels=[f"<{i}>" for i in range(24)], marks={5: "wrong"}).panels[0][0]
+    assert [panel.labels[c] for c, i in enumerate(panel.keys["index"].tolist()) if i == 5] == ["<5>"]
+    assert [panel.keys["index"][cell] for cell in panel.marks] == [5]
+    with pytest.raises(LayoutError, match="3 labels for .*, which has 24 elements"):
+        grid(layout, labels="abc")
+
+
 @pytest.mark.parametrize("view", VIEWS.values())
 def test_views_take_notation_too(view):
+    assert to_svg(view("S<1,0,2> o 3 o (4,6):(6,1)")) == to_svg(view(ComposedLayout("S<1,0,2> o 3 o (4,6):(6,1)")))
     assert to_svg(view("(4,6):(6,1)")) == to_svg(view(Layout("(4,6):(6,1)")))
 
 
@@ -269,6 +399,7 @@ def test_figures_have_the_svgs_fills(layout):
         (lambda: to_svg("(4,4):(4,1)", label="colour"), 'not "colour"'),
         (lambda: grid(Layout(4), labels=["a"]), "1 labels for 4:1"),
         (lambda: to_svg(None), "None in the shape"),
+        (lambda: to_svg("S<3,4,3>"), "S<3,4,3> alone has no shape"),
     ],
 )
 def test_bad_requests_are_refused_in_words(call, says):

@@ -6,6 +6,8 @@ from hypothesis import strategies as st
 
 from layoutviz import Layout, LayoutError, compare, draw, explore, to_svg
 from layoutviz.api import VIEWS, scene_of
+from layoutviz.composed import ComposedLayout, Tensor
+from layoutviz.views.slots import plain_part
 from layoutviz.widgets.board import Board
 
 
@@ -15,7 +17,7 @@ def agree(explorer) -> bool:
     sliders = [s.value for s in explorer.extents], [s.value for s in explorer.strides]
     return (
         explorer.notation.value == str(layout)
-        and list(zip(*sliders, strict=True)) == layout.leaves
+        and tuple(zip(*sliders, strict=True)) == plain_part(layout).leaves
         and explorer.board.svg == to_svg(layout, view, label=label)
     )
 
@@ -36,6 +38,27 @@ def test_notation_sets_all_and_rebuilds_the_sliders():
     assert str(explorer.layout_shown) == "(4,(2,200)):(-3,(1,500))"
     assert [s.description for s in explorer.extents] == ["shape 0", "shape 1.0", "shape 1.1"]
     assert agree(explorer)
+
+
+def test_the_sliders_of_a_composed_layout_move_the_layout_inside():
+    explorer = explore("S<2,0,3> o 4 o (4,(2,3)):(8,(1,2))")
+    explorer.strides[1].value, explorer.extents[2].value = 3, 5
+    assert explorer.layout_shown == ComposedLayout("S<2,0,3> o 4 o (4,(2,5)):(8,(3,2))") and agree(explorer)
+    explorer.notation.value = "(8,3):(3,1) o 0 o 6:2"
+    explorer.strides[0].value = 4
+    assert explorer.layout_shown == ComposedLayout("(8,3):(3,1) o 0 o 6:4") and agree(explorer)
+    explorer.notation.value = "(4,6):(6,1)"
+    assert explorer.layout_shown == Layout("(4,6):(6,1)") and agree(explorer)
+    explorer.notation.value = "S<2,0,3>"
+    assert "S&lt;2,0,3&gt; alone has no shape" in explorer.message.value and "still shows (4,6):(6,1)" in explorer.message.value
+
+
+def test_the_sliders_of_a_tensor_leave_it_at_its_place():
+    explorer = explore(Tensor("(4,6):(6,1)", 20))
+    explorer.extents[0].value = 3
+    assert explorer.layout_shown == Tensor("(3,6):(6,1)", 20) and agree(explorer)
+    explorer.notation.value = "7 + S<1,0,2> o 0 o (2,6):(6,1)"
+    assert explorer.layout_shown == Tensor("S<1,0,2> o 0 o (2,6):(6,1)", 7) and agree(explorer)
 
 
 def test_choices_redraw():
@@ -107,6 +130,10 @@ def test_compare_says_what_it_leaves_out_and_what_is_shared():
     caption = compare({"A": "(200,3):(3,1)", "B": "(4,4):(1,1)"}).scene.caption
     assert "A = (200,3):(3,1): 600 elements in 600 slots. Every slot is used once. Drawn: rows 0 to 127 of 200." in caption
     assert "B = (4,4):(1,1): 16 elements in 7 slots. 5 slots are shared (aliasing): (1,0) and (0,1) both have offset 1." in caption
+    pair = compare({"A": "S<1,0,2> o 0 o (4,4):(4,1)", "B": Tensor("(4,4):(4,1)", 20)}).scene
+    assert [panel.title for panel in pair.all_panels()] == ["A = S<1,0,2> o 0 o (4,4):(4,1)", "B = 20 + (4,4):(4,1)"]
+    assert "B = 20 + (4,4):(4,1): 16 elements in 16 slots from offset 20 on." in pair.caption
+    assert compare({"A": (2, 3)}).scene.panels[0][0].title == "A = (2,3):(1,2)"
     with pytest.raises(LayoutError, match="at least one"):
         compare()
 

@@ -1,20 +1,22 @@
 """`transpose`: a layout, its transpose, and the one strip of memory under both."""
 
-from layoutviz.algebra import select
+from layoutviz.composed import as_layout
 from layoutviz.errors import LayoutError
-from layoutviz.layout import Layout
+from layoutviz.layout import CoordinateFunction
+from layoutviz.modes import select
 from layoutviz.scene import Scene
-from layoutviz.views.grid import describe, grid, window_note
+from layoutviz.views.grid import grid, window_note
 from layoutviz.views.memory_strip import strip_note, strip_panel
+from layoutviz.views.slots import describe
 
 
-def transpose(layout: Layout, label: str = "offset") -> Scene:
+def transpose(layout: CoordinateFunction, label: str = "offset") -> Scene:
     """A rank-2 layout beside its transpose (the same two modes, swapped), over the memory that both read.
 
-    >>> [panel.title for panel in transpose(Layout("(2,3):(3,1)")).all_panels()]
+    >>> [panel.title for panel in transpose("(2,3):(3,1)").all_panels()]
     ['A = (2,3):(3,1)', 'A transposed = (3,2):(1,3)', 'memory under both: coordinates in A, by offset']
     """
-    layout = Layout(layout)
+    layout = as_layout(layout)
     if layout.rank != 2:
         raise LayoutError(f"{layout} has {layout.rank} mode{'s' * (layout.rank != 1)}; a transpose swaps two")
     swapped = select(layout, (1, 0))

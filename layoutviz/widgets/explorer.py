@@ -8,11 +8,14 @@ import ipywidgets as w
 import traitlets
 
 from layoutviz.api import VIEWS, scene_of
+from layoutviz.composed import as_layout
 from layoutviz.errors import LayoutError
 from layoutviz.int_tuple import leaf_values, nest
-from layoutviz.layout import Layout
+from layoutviz.layout import CoordinateFunction, Layout
+from layoutviz.modes import on_inner
 from layoutviz.scene import Scene
 from layoutviz.views.grid import LABELS
+from layoutviz.views.slots import plain_part
 from layoutviz.widgets.board import Board, add_static
 
 SLIDER_LIMIT = 2**53
@@ -46,6 +49,7 @@ def _shown(callback):
 
 class Explorer(w.VBox):
     """A live view of one layout. `layout_shown` owns the state: sliders and notation set it, everything shown follows it.
+    The sliders of a ComposedLayout are its plain part's.
 
     Post: `board.scene` shows `layout_shown` at all times; input that is no layout leaves both as they were and says why.
 
@@ -55,9 +59,9 @@ class Explorer(w.VBox):
     ('(4,4):(4,2)', '(4,4):(4,2)')
     """
 
-    layout_shown = traitlets.Instance(Layout)
+    layout_shown = traitlets.Instance(CoordinateFunction)
 
-    def __init__(self, layout: Layout, view: str = "grid", *, label: str | None = None):
+    def __init__(self, layout: CoordinateFunction, view: str = "grid", *, label: str | None = None):
         label = label or _usual_label(view)
         self.board = Board(_scene(layout, view, label))
         self._drawn = view, label
@@ -75,13 +79,14 @@ class Explorer(w.VBox):
 
     @_shown
     def _on_notation(self, change):
-        self.show(Layout(change.new))
+        self.show(as_layout(change.new))
 
     @_shown
     def _on_slider(self, change):
-        shape, stride = self.layout_shown.shape, self.layout_shown.stride
+        plain = plain_part(self.layout_shown)
         values = ([slider.value for slider in sliders] for sliders in (self.extents, self.strides))
-        self.show(Layout(*map(nest, values, (shape, stride))))
+        moved = Layout(*map(nest, values, (plain.shape, plain.stride)))
+        self.show(on_inner(lambda _: moved)(self.layout_shown))  # what stands outside stays
 
     @_shown
     def _on_choice(self, change):
@@ -92,7 +97,7 @@ class Explorer(w.VBox):
             self._following = False
         self.show(self.layout_shown)
 
-    def show(self, layout: Layout) -> None:
+    def show(self, layout: CoordinateFunction) -> None:
         """Show another layout, in the view and with the label chosen.
 
         It is drawn first: one that this view cannot draw raises LayoutError and changes nothing.
@@ -107,8 +112,8 @@ class Explorer(w.VBox):
         """Make the controls show what is drawn. Their changes are then no input."""
         self._following = True
         try:
-            layout = self.layout_shown
-            self.notation.value = str(layout)
+            layout = plain_part(self.layout_shown)
+            self.notation.value = str(self.layout_shown)
             self.view.value, self.label.value = self._drawn
             if _profile(layout) != self._profile:
                 self._build_sliders()
@@ -119,7 +124,7 @@ class Explorer(w.VBox):
             self._following = False
 
     def _build_sliders(self) -> None:
-        layout = self.layout_shown
+        layout = plain_part(self.layout_shown)
         self._profile = _profile(layout)
         names = _leaf_names(layout.shape)
         self.extents = [_slider(f"shape {name}", 1, EXTENT_MAX, s) for name, (s, _) in zip(names, layout.leaves, strict=True)]
@@ -140,8 +145,8 @@ def _usual_label(view: str) -> str:
     return "coordinate" if view == "memory_strip" else "offset"  # a slot's offset stands above it already
 
 
-def _scene(layout: Layout, view: str, label: str) -> Scene:
-    if max(map(abs, leaf_values(layout.shape) + leaf_values(layout.stride))) > SLIDER_LIMIT:
+def _scene(layout: CoordinateFunction, view: str, label: str) -> Scene:
+    if max(abs(number) for leaf in plain_part(layout).leaves for number in leaf) > SLIDER_LIMIT:
         raise LayoutError(f"{layout} has numbers beyond 2^53, where a slider in a browser ends; draw() shows it without sliders")
     return scene_of(layout, view, label=label)
 
