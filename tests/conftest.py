@@ -10,6 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# Generated examples of each property: hundreds here, 10,000 with HYPOTHESIS_PROFILE=nightly (`make nightly`).
+for name, examples in {"usual": 200, "nightly": 10_000}.items():
+    settings.register_profile(name, max_examples=examples, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "usual"))
 
 HOME = Path(__file__).resolve().parent.parent
 

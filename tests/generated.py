@@ -108,8 +108,8 @@ def _slices_of(draw, layout):
 
 @st.composite
 def _shapes_for(draw, atom):
-    counts = [draw(st.integers(1, 4)) for _ in range(atom.rank)]
-    sizes = tuple(prod(leaf_values(mode)) * n for mode, n in zip(atom.shape if isinstance(atom.shape, tuple) else [atom.shape], counts, strict=True))
+    modes = atom.shape if isinstance(atom.shape, tuple) else (atom.shape,)
+    sizes = tuple(prod(leaf_values(mode)) * draw(st.integers(1, 4)) for mode in modes)
     order = draw(st.one_of(st.none(), st.permutations(range(len(sizes))).map(tuple)))
     return (atom, sizes) if order is None else (atom, sizes, order)
 
