@@ -166,23 +166,28 @@ def _nearest(a: Layout, b: Layout) -> Layout:
 
 def _compare(a: Layout, b: Layout, result: Layout) -> None:
     """LayoutError unless result(i) == A(B(i)) everywhere; "undecided" where that cannot be seen."""
-    some = np.arange(min(b.size, SEARCH_LIMIT))
+    some = _some_indices(b.size)
     if (a.at(b.at(some)) != result.at(some)).any():
         _fail(a, b, result)
-    if b.size > SEARCH_LIMIT:
-        seen = f"agrees with {result} at the first {SEARCH_LIMIT:,} elements"
-        raise LayoutError(f"undecided: {a} o {b} {seen}; all {b.size:,} are too many to try")
+    if some.size < b.size:
+        raise LayoutError(f"undecided: {a} o {b} agrees with {result} at {some.size:,} elements; all {b.size:,} are too many to try")
+
+
+def _some_indices(size: int) -> np.ndarray:
+    """All indices below size, or of too many the first and the last ones."""
+    half = min(size, SEARCH_LIMIT) // 2
+    return np.concatenate([np.arange(half), np.arange(size - min(size, SEARCH_LIMIT) + half, size)])
 
 
 def _fail(a: Layout, b: Layout, nearest: Layout):
     """LayoutError with the first coordinate where the nearest layout departs from A(B)."""
-    some = np.arange(min(b.size, SEARCH_LIMIT))
-    wrong = np.flatnonzero(a.at(b.at(some)) != nearest.at(some))
-    where, i = "", int(wrong[0]) if wrong.size else None
-    if i is not None:
+    some = _some_indices(b.size)
+    wrong = some[a.at(b.at(some)) != nearest.at(some)].tolist()
+    where = ", departs further on"
+    for i in wrong[:1]:
         at = format_tuple(b.coordinate(i))
         where = f", gives {nearest(i)} at {at}, but A(B{at if at[0] == '(' else f'({at})'}) = A({b(i)}) = {a(b(i))}"
-    raise LayoutError(f"no layout computes {a} o {b}: the nearest, {nearest}{where or ', departs further on'}")
+    raise LayoutError(f"no layout computes {a} o {b}: the nearest, {nearest}{where}")
 
 
 # --- complement and inverses
@@ -525,12 +530,12 @@ def make_layout_tv(threads, values) -> tuple[tuple, Layout]:
     ((8, 16), '((8,4),(2,2)):((16,2),(8,1))')
     """
     threads, values = plain(threads, "a thread layout"), plain(values, "a value layout")
+    for what, layout in (("threads", threads), ("values", values)):
+        if (numbered := right_inverse(layout).size) < layout.size:
+            wanted = f"{layout.size} {what} are to be numbered 0 to {layout.size - 1}"
+            raise LayoutError(f"{what} {layout}: {wanted}, and none is number {numbered}")
     places = raked_product(threads, values)
-    inverse = right_inverse(places)
-    if inverse.size < places.size:
-        gaps = f"number their {places.size} elements with gaps: after {inverse.size - 1} the next is missing"
-        raise LayoutError(f"threads {threads} and values {values} {gaps}")
-    return tuple(mode.size for mode in places), _compose(inverse, Layout((threads.size, values.size)))
+    return tuple(mode.size for mode in places), _compose(right_inverse(places), Layout((threads.size, values.size)))
 
 
 @on_inner
