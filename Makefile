@@ -6,7 +6,7 @@ RUN := $(or $(PYTHON),.venv/bin/python)
 export PORT TORCH
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test gpu build reset bench
+.PHONY: help lab test nightly gpu build reset bench
 
 help:  ## show this list
 	@sed -n 's/^\([a-z]*\):  *## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
@@ -32,6 +32,11 @@ reset:  ## start your copy of chapter NN=01 over; the old one is kept beside it
 	@$(BOOTSTRAP) lab
 	@$(RUN) -m course.lab reset $(NN)
 
-bench:  ## measure how fast pictures are made and shown
+nightly:  ## test the algebra on 10,000 generated calls an operation, and 20,000 against the DSL
+	@$(BOOTSTRAP) test
+	@HYPOTHESIS_PROFILE=nightly $(RUN) -m pytest -n 2 tests/test_layout.py tests/test_algebra.py tests/test_against_dsl.py tests/test_against_peer.py
+
+bench:  ## measure how fast the algebra is, and how fast pictures are made and shown
 	@$(BOOTSTRAP) bench
+	@$(RUN) benchmarks/algebra.py
 	@$(RUN) benchmarks/pictures.py
