@@ -10,35 +10,17 @@ from math import prod
 
 import numpy as np
 
+from layoutviz import modes
 from layoutviz.composed import ComposedLayout, Swizzle, Tensor, as_function, as_layout, find_alias, slice_
 from layoutviz.errors import LayoutError, RaggedWarning
 from layoutviz.int_tuple import int_tuple, leaf_values, nest
 from layoutviz.layout import SEARCH_LIMIT, Layout, merge
-from layoutviz.modes import (
-    ONE,
-    append,
-    by_mode,
-    coalesce,
-    cosize,
-    depth,
-    filter_zeros,
-    flatten,
-    from_leaves,
-    get,
-    group,
-    on_inner,
-    plain,
-    prepend,
-    rank,
-    select,
-    size,
-    stack,
-    widened,
-)
+from layoutviz.modes import *  # noqa: F403
+from layoutviz.modes import ONE, by_mode, from_leaves, on_inner, plain, stack, widened
 from layoutviz.notation import format_tuple, parse
 
 __all__ = [
-    "size", "cosize", "rank", "depth", "get", "select", "group", "flatten", "append", "prepend", "filter_zeros", "coalesce",
+    *modes.__all__,
     "composition", "complement", "right_inverse", "left_inverse",
     "logical_divide", "zipped_divide", "tiled_divide", "flat_divide",
     "logical_product", "zipped_product", "tiled_product", "flat_product", "blocked_product", "raked_product",
@@ -198,8 +180,9 @@ def complement(layout, cotarget) -> Layout:
 
     `cotarget` is a number, a shape or a layout (its size counts). Where it does not divide, the last step rounds up, as in CuTe.
     Pre: offsets >= 0, no two alike, and each stride jumps past all that the smaller ones reach.
-    Post: result(i) rises; the sums layout(i) + result(j) are all different and below the cotarget rounded up; no further copy fits
-    below the cotarget, though slots may be left over. CuTe drops modes of stride 0; here use filter_zeros first.
+    Post: result(j) rises with j; the sums layout(i) + result(j) are all different, and below the cotarget rounded up to whole
+    blocks (the largest stride times its extent). Between strides stand as many copies as fit; slots left over stay holes.
+    CuTe drops modes of stride 0; here use filter_zeros first.
 
     >>> str(complement("4:2", 24)), str(complement("(2,2):(1,6)", 24))
     ('(2,3):(1,8)', '(3,2):(2,12)')
@@ -593,8 +576,9 @@ def local_partition(tensor, tiler, index: int, proj=None) -> Tensor:
     """
     tiler, index = plain(tiler, "a thread layout"), int_tuple(index, "thread index")
     found = np.flatnonzero(tiler.offsets() == index)
-    if not found.size:
-        raise LayoutError(f"no thread of {tiler} has index {format_tuple(index)}")
+    if found.size != 1:
+        places = "no place" if not found.size else f"{found.size} places"
+        raise LayoutError(f"thread {format_tuple(index)} stands at {places} of {tiler}")
     place = tiler.coordinate(int(found[0]))
     place, shape = (place, tiler.shape) if isinstance(tiler.shape, tuple) else ((place,), (tiler.shape,))
     tile = tuple(prod(leaf_values(mode)) for mode in shape)

@@ -8,6 +8,8 @@ from layoutviz.int_tuple import int_tuple, leaf_values, nest
 from layoutviz.layout import Layout, merge
 from layoutviz.notation import format_tuple
 
+__all__ = ["size", "cosize", "rank", "depth", "get", "select", "group", "flatten", "append", "prepend", "filter_zeros", "coalesce"]
+
 ONE = Layout(1)  # the mode that changes nothing
 
 

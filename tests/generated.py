@@ -71,7 +71,7 @@ def swizzles(draw):
 @st.composite
 def any_kind(draw, of=None):
     """A layout, or one inside a swizzle, or one at a place."""
-    of = of or layouts()
+    of = layouts() if of is None else of
     kind = draw(st.sampled_from("llcct"))
     if kind == "l":
         return draw(of)
