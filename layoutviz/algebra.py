@@ -6,18 +6,21 @@ mode, None leaves its mode alone, and modes beyond it stay as they are. A string
 """
 
 import warnings
+from inspect import signature
+from itertools import accumulate
 from math import prod
+from operator import mul
 
 import numpy as np
 
 from layoutviz import modes
-from layoutviz.composed import ComposedLayout, Swizzle, Tensor, as_function, as_layout, find_alias, slice_
+from layoutviz.composed import ComposedLayout, Swizzle, Tensor, as_function, as_layout, find_alias, keeps_offset, slice_
 from layoutviz.errors import LayoutError, RaggedWarning
-from layoutviz.int_tuple import int_tuple, leaf_values, nest
+from layoutviz.int_tuple import int_tuple, nest, whole_number
 from layoutviz.layout import SEARCH_LIMIT, Layout, merge
 from layoutviz.modes import *  # noqa: F403
-from layoutviz.modes import ONE, by_mode, from_leaves, on_inner, plain, stack, widened
-from layoutviz.notation import format_tuple, parse
+from layoutviz.modes import ONE, as_tiler, by_mode, from_leaves, on_inner, plain, project, stack, tiler_text, widened
+from layoutviz.notation import format_tuple
 
 __all__ = [
     *modes.__all__,
@@ -45,9 +48,9 @@ def composition(a, b):
     layoutviz.errors.LayoutError: no layout computes (4,6,8):(2,3,5) o 6:3: the nearest, 6:6, gives 12 at 2, but A(B(2)) = A(6) = 7
     """
     a, b = as_function(a), as_tiler(b)
-    if isinstance(a, Swizzle):
-        return ComposedLayout(a, 0, b)
-    return _compose_inner(a, b)
+    if isinstance(a, Swizzle) and isinstance(b, tuple):
+        raise LayoutError(f"a tuple works mode by mode, and {a} has no modes; compose it with a layout")
+    return ComposedLayout(a, 0, b) if isinstance(a, Swizzle) else _compose_inner(a, b)
 
 
 @on_inner
@@ -57,24 +60,27 @@ def _compose_inner(a, b):
     return _compose(a, b) if isinstance(b, Layout) else ComposedLayout(a, 0, b)
 
 
-def _compose(a: Layout, b: Layout) -> Layout:
-    """Leaf by leaf, then a proof that the leaves add up."""
-    if b.offset_range[0] < 0:
+def _compose(a: Layout, b: Layout, start: int = 0) -> Layout:
+    """The layout i -> A(start + B(i)) - A(start): leaf by leaf, then a proof that the leaves add up."""
+    if start + b.offset_range[0] < 0:
         raise LayoutError(f"{a} o {b}: {b} reaches {b.offset_range[0]}, and {a} has no negative index")
     digits, last = _digits(a)
-    parts, carries = [], [0] * len(digits)
-    for extent, stride in b.leaves:
-        part, tops = _compose_leaf(digits, last, extent, stride) or _compose_leaf_by_table(a, digits, extent, stride)
+    parts, carries = [], [start // w % s for (s, _), w in zip(digits, _weights(digits), strict=False)]
+    for leaf in b.leaves:
+        part, tops = _compose_leaf(digits, last, *leaf) or _compose_leaf_by_table(a, digits, *leaf)
         parts.append(part)
         carries = [sum(pair) for pair in zip(carries, tops, strict=True)]
+    # Where no digit of A's index ever carries, A of a sum is the sum of A's. Else the table decides.
+    carry = any(top >= extent for top, (extent, _) in zip(carries, digits, strict=True)) or None in parts
+    if carry and start:
+        parts = [_compose_leaf_by_table(a, digits, *leaf, start)[0] for leaf in b.leaves]
     if None in parts:
-        _fail(a, b, _nearest(a, b))
+        _fail(a, b, start, Layout.of(b.shape, nest([a(start + d) - a(start) if s > 1 else 0 for s, d in b.leaves], b.shape)))
     shape = nest([tuple(s for s, _ in p) if len(p) > 1 else p[0][0] for p in parts], b.shape)
     stride = nest([tuple(d for _, d in p) if len(p) > 1 else p[0][1] for p in parts], b.shape)
     result = Layout.of(shape, stride)
-    # Where no digit of A's index ever carries, A of a sum is the sum of A's. Else the table decides.
-    if any(top >= extent for top, (extent, _) in zip(carries, digits, strict=True)):
-        _compare(a, b, result)
+    if carry:
+        _compare(a, b, start, result)
     return result
 
 
@@ -112,15 +118,12 @@ def _compose_leaf(digits, last, extent, stride):
     return leaves or [(1, 0)], tops
 
 
-def _compose_leaf_by_table(a: Layout, digits, extent, stride):
-    """As `_compose_leaf`, by the run lengths of the table A(0), A(stride), A(2 stride), ...: None for the leaves if it is no layout."""
-    if extent > SEARCH_LIMIT:
-        table = _factor(a.at(np.arange(SEARCH_LIMIT) * stride), extent)
-        if table is None:
-            return None, [0] * len(digits)
+def _compose_leaf_by_table(a: Layout, digits, extent, stride, start=0):
+    """As `_compose_leaf`, by the run lengths of A(start), A(start + stride), ...: None for the leaves if that is no layout."""
+    index = start + np.arange(min(extent, SEARCH_LIMIT)) * stride
+    leaves, tops = _factor(a.at(index) - a(start), extent), []
+    if leaves is not None and extent > SEARCH_LIMIT:
         raise LayoutError(f"undecided: {a} o {extent}:{stride} divides in no simple way, and is too large for a table")
-    index = np.arange(extent) * stride
-    leaves, tops = _factor(a.at(index), extent), []
     for s, _ in digits:
         index, digit = np.divmod(index, s)
         tops.append(int(digit.max()))
@@ -128,29 +131,25 @@ def _compose_leaf_by_table(a: Layout, digits, extent, stride):
 
 
 def _factor(table: np.ndarray, whole: int) -> list[tuple[int, int]] | None:
-    """The merged leaves whose table this is; None if there are none. `whole` is the length of which the table is the start."""
+    """The merged leaves whose table this is; None if there are none. Of a table of `whole` entries this may be the start alone."""
     leaves = []
     while table.size > 1:
         steps = np.diff(table)
         breaks = np.flatnonzero(steps != steps[0])
-        run = int(breaks[0]) + 1 if breaks.size else table.size
-        if whole % run or (table.size % run == 0 and (table.reshape(-1, run) - table[::run, None] != np.arange(run) * steps[0]).any()):
+        run = int(breaks[0]) + 1 if breaks.size else whole
+        rows = table[: table.size // run * run].reshape(-1, run)
+        if whole % run or (rows - rows[:, :1] != np.arange(run) * steps[0]).any():
             return None
         leaves.append((run, int(steps[0])))
         table, whole = table[::run], whole // run
-    return leaves
+    return leaves or [(1, 0)]
 
 
-def _nearest(a: Layout, b: Layout) -> Layout:
-    """The layout of B's shape with A(B) at unit coordinates."""
-    return Layout.of(b.shape, nest([a(d) if s > 1 else 0 for s, d in b.leaves], b.shape))
-
-
-def _compare(a: Layout, b: Layout, result: Layout) -> None:
-    """LayoutError unless result(i) == A(B(i)) everywhere; "undecided" where that cannot be seen."""
+def _compare(a: Layout, b: Layout, start: int, result: Layout) -> None:
+    """LayoutError unless result(i) == A(start + B(i)) - A(start) everywhere; "undecided" where that cannot be seen."""
     some = _some_indices(b.size)
-    if (a.at(b.at(some)) != result.at(some)).any():
-        _fail(a, b, result)
+    if (a.at(start + b.at(some)) - a(start) != result.at(some)).any():
+        _fail(a, b, start, result)
     if some.size < b.size:
         raise LayoutError(f"undecided: {a} o {b} agrees with {result} at {some.size:,} elements; all {b.size:,} are too many to try")
 
@@ -161,15 +160,17 @@ def _some_indices(size: int) -> np.ndarray:
     return np.concatenate([np.arange(half), np.arange(size - min(size, SEARCH_LIMIT) + half, size)])
 
 
-def _fail(a: Layout, b: Layout, nearest: Layout):
-    """LayoutError with the first coordinate where the nearest layout departs from A(B)."""
+def _fail(a: Layout, b: Layout, start: int, nearest: Layout):
+    """LayoutError with the first coordinate where the nearest layout departs from A(start + B(i)) - A(start)."""
     some = _some_indices(b.size)
-    wrong = some[a.at(b.at(some)) != nearest.at(some)].tolist()
+    wrong = some[a.at(start + b.at(some)) - a(start) != nearest.at(some)].tolist()
     where = ", departs further on"
     for i in wrong[:1]:
         at = format_tuple(b.coordinate(i))
-        where = f", gives {nearest(i)} at {at}, but A(B{at if at[0] == '(' else f'({at})'}) = A({b(i)}) = {a(b(i))}"
-    raise LayoutError(f"no layout computes {a} o {b}: the nearest, {nearest}{where}")
+        of_b = f"B{at}" if at[0] == "(" else f"B({at})"
+        right = f"A({start} + {of_b}) - A({start}) = {a(start + b(i)) - a(start)}" if start else f"A({of_b}) = A({b(i)}) = {a(b(i))}"
+        where = f", gives {nearest(i)} at {at}, but {right}"
+    raise LayoutError(f"no layout computes {a} o {b}{f' from index {start} on' if start else ''}: the nearest, {nearest}{where}")
 
 
 # --- complement and inverses
@@ -203,7 +204,7 @@ def complement(layout, cotarget) -> Layout:
 def _cotarget(cotarget) -> int:
     if isinstance(cotarget, (str, tuple, list, Layout)):
         return as_layout(cotarget).size
-    n = int_tuple(cotarget, "cotarget")
+    n = whole_number(cotarget, "cotarget")
     if n < 1:
         raise LayoutError(f"a cotarget of {n}: a complement fills at least 1 slot")
     return n
@@ -240,49 +241,42 @@ def right_inverse(layout) -> Layout:
     return from_leaves(merge(found))
 
 
+def _weights(leaves) -> list[int]:
+    """How far the index moves for one step of each leaf."""
+    return list(accumulate((s for s, _ in leaves), mul, initial=1))
+
+
 def _weighted(layout: Layout) -> list[tuple[int, int, int]]:
     """(extent, stride, step of the index) of each leaf that has more than one element."""
-    weights = np.cumprod([1, *(s for s, _ in layout.leaves)], dtype=object).tolist()
-    return [(s, d, w) for (s, d), w in zip(layout.leaves, weights, strict=False) if s > 1]
+    return [(s, d, w) for (s, d), w in zip(layout.leaves, _weights(layout.leaves), strict=False) if s > 1]
 
 
 def _search_right_inverse(layout: Layout) -> list[tuple[int, int]]:
-    """The leaves of the largest right inverse, by trying each index that may come next. LayoutError "undecided" if that takes too long."""
-    undecided = LayoutError(f"undecided: the strides of {layout} overlap, and the search for its largest right inverse takes too long")
+    """The leaves of the largest right inverse, by trying each index that may come next. LayoutError if that takes too long."""
+    undecided = LayoutError(f"undecided: the strides of {layout} overlap, and its largest right inverse takes too long to search for")
     if layout.size > SEARCH_LIMIT:
         raise undecided
     table = layout.offsets()
-    present = np.zeros(layout.size + 1, bool)
-    present[table[(table >= 0) & (table < layout.size)]] = True
-    limit = int(np.argmin(present))  # offsets 0 to limit - 1 occur, limit does not
-    best, budget = [], 4 * SEARCH_LIMIT
-
-    def extend(leaves, places):
-        nonlocal best, budget
+    in_order = np.argsort(table, kind="stable")
+    starts = np.searchsorted(table[in_order], np.arange(layout.size + 2))  # offset n is at in_order[starts[n] : starts[n + 1]]
+    limit = int(np.argmin(np.append(np.diff(starts) > 0, False)))  # offsets 0 to limit - 1 occur, limit does not
+    best, todo, seen, budget = (), [()], {()}, 2**26
+    while todo and prod(s for s, _ in best) < limit:
+        leaves = todo.pop()
+        places = Layout(*zip(*leaves, strict=True)).offsets() if leaves else np.zeros(1, np.int64)
         n = len(places)
-        if n > prod(s for s, _ in best):
-            best = leaves
-        if n == limit:
-            return
-        for step in np.flatnonzero(table == n).tolist():
-            copies = 1
-            while (copies + 1) * n <= limit and places.max() + copies * step < layout.size:
-                budget -= n
-                if (table[places + copies * step] != np.arange(n) + copies * n).any():
-                    break
-                copies += 1
-            budget -= layout.size
+        for step in in_order[starts[n] : starts[n + 1]].tolist() if n < limit else ():
+            copies = np.arange(1, min((layout.size - 1 - int(places.max())) // step, limit // n - 1) + 1)
+            fits = (table[places[:, None] + copies * step] == np.arange(n)[:, None] + copies * n).all(axis=0)
+            most = int(np.argmin(np.append(fits, False))) + 1
+            found = [tuple(merge((*leaves, (extent, step)))) for extent in range(2, most + 1)]  # a shorter leaf may allow more after it
+            todo += [each for each in found if each not in seen]
+            seen.update(found)
+            best = max(best, *found, key=lambda each: prod(s for s, _ in each)) if found else best
+            budget -= 100 + n * copies.size + 100 * len(found)
             if budget < 0:
                 raise undecided
-            if leaves and step == leaves[-1][0] * leaves[-1][1]:
-                continue  # the same layout as with a longer last leaf, which is tried as well
-            for extent in range(copies, 1, -1):
-                if prod(s for s, _ in best) == limit:
-                    return
-                extend([*leaves, (extent, step)], (places + np.arange(extent)[:, None] * step).ravel())
-
-    extend([], np.zeros(1, np.int64))
-    return best
+    return list(best)
 
 
 def left_inverse(layout) -> Layout:
@@ -349,9 +343,8 @@ def flat_divide(layout, tiler) -> Layout:
     return _divide(layout, tiler, _flat)
 
 
-@on_inner
 def _divide(layout, tiler, arrange):
-    tiler, fits = as_tiler(tiler), []
+    layout, tiler, fits = as_layout(layout), as_tiler(tiler), []
 
     def divide(mode: Layout, tiler) -> Layout:
         if isinstance(tiler, tuple):
@@ -360,10 +353,10 @@ def _divide(layout, tiler, arrange):
         fits.append(place.size == mode.size >= place.cosize)
         return _compose(mode, place)
 
-    divided = divide(layout, tiler)
+    divided = on_inner(lambda inner: arrange(divide(inner, tiler), tiler))(layout)
     if not all(fits):
-        warnings.warn(ragged(layout, tiler), RaggedWarning, stacklevel=4)
-    return arrange(divided, tiler)
+        warnings.warn(ragged(layout, tiler), RaggedWarning, stacklevel=3)
+    return divided
 
 
 def _tile_and_rest(mode: Layout, tiler) -> Layout:
@@ -397,20 +390,21 @@ def ragged(layout, tiler) -> str:
     'dividing (10,7):(7,1) by (4,4): 26 of 96 slots lie outside it, of which 9 alias its elements and 17 run p'
     """
     layout, tiler = as_layout(layout), as_tiler(tiler)
-    parts = list(_positions(layout, tiler))
+    parts = list(_positions(layout.plain, tiler))
     if all(place.size == mode.size >= place.cosize for mode, place in parts):
         return ""
-    slots, told = prod(place.size for _, place in parts), f"dividing {layout} by {_told(tiler)}"
-    if slots > SEARCH_LIMIT:
+    slots, told = prod(place.size for _, place in parts), f"dividing {layout} by {tiler_text(tiler)}"
+    if max(slots, layout.size) > SEARCH_LIMIT:
         return f"{told}: some of its {slots:,} slots lie outside it, or some elements are in no tile"
     offsets, inside = np.zeros(1, np.int64), np.ones(1, bool)
     for mode, place in parts:
         offsets = np.add.outer(mode.at(place.offsets()), offsets).ravel()
         inside = np.logical_and.outer(place.offsets() < mode.size, inside).ravel()
-    outside, own = offsets[~inside], layout.at(np.arange(min(layout.size, SEARCH_LIMIT)))
-    alias, past = int(np.isin(outside, own).sum()), int((outside > layout.offset_range[1]).sum())
-    facts = [f"{alias} alias its elements", f"{past} run past its end", f"{outside.size - alias - past} fall into unused slots between"]
-    facts = " and ".join(fact for fact in facts if fact[0] != "0")
+    outside, own = layout.after(offsets[~inside]), layout.offsets()
+    alias, past, before = np.isin(outside, own), outside > own.max(), outside < own.min()
+    words = (("alias its elements", alias), ("run past its end", past), ("run before its start", before),
+             ("fall into unused slots between", ~(alias | past | before)))
+    facts = " and ".join(f"{which.sum()} {what}" for what, which in words if which.any())
     notes = [f"{outside.size} of {slots} slots lie outside it, of which {facts}"] if outside.size else []
     if left := layout.size - int(inside.sum()):
         notes.append(f"{left} of its {layout.size} elements are in no tile")
@@ -433,8 +427,9 @@ def _positions(layout: Layout, tiler):
 
 
 def logical_product(block, tiler) -> Layout:
-    """(block, copies): a copy of the block for each element of the tiler, laid out as the tiler says, none overlapping.
+    """(block, copies): a copy of the block for each element of the tiler, laid out as the tiler says.
 
+    Copies overlap only where the tiler's own elements do.
     Post: result((i, j)) == block(i) + C(tiler(j)), where C = complement(block, size(block) * cosize(tiler)).
 
     >>> str(logical_product("(2,2):(1,2)", "3:1"))
@@ -475,7 +470,8 @@ def _logical_product(block: Layout, tiler) -> Layout:
 def blocked_product(block, tiler) -> Layout:
     """Copies of a block side by side, mode by mode: mode m is (the block's mode m, the tiler's mode m).
 
-    The shorter of the two gets modes of extent 1. Recent CuTe coalesces each mode of this.
+    The tiler is a layout (of a shape, the compact one). The shorter of the two gets modes of extent 1. Recent CuTe coalesces each
+    mode of this.
 
     >>> str(blocked_product("(2,5):(5,1)", "(3,4):(1,3)"))
     '((2,3),(5,4)):((5,10),(1,30))'
@@ -525,8 +521,7 @@ def make_layout_tv(threads, values) -> tuple[tuple, Layout]:
 def tile_to_shape(atom, shape, order=None) -> Layout:
     """An atom repeated until it has a shape. `order` ranks the modes: the lowest is filled first (None: mode 0 first).
 
-    Pre: each extent of the shape is a multiple of the atom's.
-    Post: the modes have the sizes asked for; mode m is (the atom's, the repetitions).
+    Post: mode m is (the atom's, the repetitions), as many as it takes: more than the shape asks for is told by a RaggedWarning.
 
     >>> str(tile_to_shape("S<3,4,3> o 0 o (8,64):(64,1)", (128, 128), (1, 0)))
     'S<3,4,3> o 0 o ((8,16),(64,2)):((64,1024),(1,512))'
@@ -534,16 +529,17 @@ def tile_to_shape(atom, shape, order=None) -> Layout:
     wanted = Layout(shape)
     wide = max(wanted.rank, atom.rank)
     atom, extents = widened(atom, wide), [mode.size for mode in widened(wanted, wide)]
-    for m, (have, want) in enumerate(zip(atom, extents, strict=True)):
-        if want % have.size:
-            raise LayoutError(f"mode {m} of shape {format_tuple(wanted.shape)} has {want}, which is no multiple of the atom's {have.size}")
     ranks = range(wide) if order is None else int_tuple(order, "order")
     if not isinstance(ranks, (tuple, range)) or len(ranks) != wide or any(isinstance(r, tuple) for r in ranks):
         raise LayoutError(f"order {format_tuple(ranks)} should rank {wide} modes, as in {format_tuple(tuple(range(wide)))}")
-    counts, strides, step = [want // have.size for have, want in zip(atom, extents, strict=True)], [0] * wide, 1
+    counts, strides, step = [-(-want // have.size) for have, want in zip(atom, extents, strict=True)], [0] * wide, 1
     for m in sorted(range(wide), key=lambda m: ranks[m]):
         strides[m] = step if counts[m] > 1 else 0
         step *= counts[m]
+    for m, (have, count, want) in enumerate(zip(atom, counts, extents, strict=True)):
+        if have.size * count > want:
+            told = f"mode {m} asks for {want}: {count} atoms of {have.size} make {have.size * count}"
+            warnings.warn(told, RaggedWarning, stacklevel=3)
     return blocked_product(atom, Layout.of(tuple(counts), tuple(strides)))
 
 
@@ -553,46 +549,85 @@ def tile_to_shape(atom, shape, order=None) -> Layout:
 def local_tile(tensor, tiler, coordinate, proj=None) -> Tensor:
     """The tile at a coordinate among the tiles; None in the coordinate keeps that mode of tiles. CuTe: `local_tile`.
 
-    `proj` picks entries of tiler and coordinate: (1, None, 1) uses the first and the third.
-    Post: result(i) == tensor(T * coordinate + i), mode by mode. A ragged tiling is told by a RaggedWarning.
+    `proj` picks entries of tiler and coordinate: (1, None, 1) uses the first and the third. A number for a coordinate counts the tiles.
+    Post: result(i) == tensor(T(i) + T*(coordinate)), mode by mode. A tile that sticks out is told by a RaggedWarning.
 
     >>> str(local_tile("(8,12):(12,1)", (4, 3), (1, 2)))
     '54 + (4,3):(12,1)'
     """
     tiler, coordinate = project(as_tiler(tiler), proj, "tiler"), project(coordinate, proj, "coordinate")
-    tiled = zipped_divide(tensor, tiler)
-    tile = tiled.shape[0]
-    return slice_(tiled, ((None,) * len(tile) if isinstance(tile, tuple) else None, coordinate))
+    return _piece(tensor, tiler, coordinate, kept=0)
 
 
 def local_partition(tensor, tiler, index: int, proj=None) -> Tensor:
     """What thread `index` gets when the threads, laid out as `tiler` says, stand on every tile. CuTe: `local_partition`.
 
-    Pre: the tiler is a layout (or a shape) and `index` one of its offsets: the thread at coordinate c of the tile has tiler(c) = index.
-    Post: result(r) == tensor(c + tile shape * r), mode by mode.
+    Pre: the tiler is a layout (or a shape), and one coordinate c of it, where the thread stands, has tiler(c) = index.
+    Post: result(r) == tensor(c + tile shape * r), mode by mode. What sticks out is told by a RaggedWarning.
 
     >>> str(local_partition("(8,12):(12,1)", "(2,4):(4,1)", 5))
     '13 + (4,3):(24,4)'
     """
-    tiler, index = plain(tiler, "a thread layout"), int_tuple(index, "thread index")
-    found = np.flatnonzero(tiler.offsets() == index)
-    if found.size != 1:
-        places = "no place" if not found.size else f"{found.size} places"
-        raise LayoutError(f"thread {format_tuple(index)} stands at {places} of {tiler}")
-    place = tiler.coordinate(int(found[0]))
-    place, shape = (place, tiler.shape) if isinstance(tiler.shape, tuple) else ((place,), (tiler.shape,))
-    tile = tuple(prod(leaf_values(mode)) for mode in shape)
-    place = tuple(Layout(mode)(c) for mode, c in zip(shape, place, strict=True))
-    tiled = zipped_divide(tensor, project(tile, proj, "tiler"))
-    return slice_(tiled, (project(place, proj, "coordinate"), (None,) * len(tiled.shape[1])))
+    tiler, index = plain(tiler, "a thread layout"), whole_number(index, "thread index")
+    tile = tuple(mode.size for mode in tiler)
+    found = np.flatnonzero(tiler.offsets() == index).tolist()
+    places = {project(Layout(tile).coordinate(i), proj, "thread's coordinate") for i in found}
+    if len(places) != 1:
+        raise LayoutError(f"thread {index} stands at {len(places) or 'no'} place{'s' * (len(places) > 1)} of {tiler}")
+    return _piece(tensor, as_tiler(project(tile, proj, "tiler")), places.pop(), kept=1)
 
 
-def project(entries, proj, what: str):
-    if proj is None:
-        return entries
-    if not isinstance(entries, (tuple, list)) or len(entries) != len(proj):
-        raise LayoutError(f"proj has {len(proj)} entries, and the {what} should have as many")
-    return tuple(entry for entry, keep in zip(entries, proj, strict=True) if keep is not None)
+@keeps_offset
+def _piece(layout: Layout, tiler, coordinate, kept: int) -> Tensor:
+    """Of (tile, rest), mode by mode, the tile (kept = 0) or the rest (kept = 1); the other one is fixed at a coordinate.
+
+    Composed from where the piece starts: a piece can be a layout where the division of the whole is none.
+    """
+    modes, tilers = (layout.modes(), tiler) if isinstance(tiler, tuple) else ([layout], (tiler,))
+    if len(tilers) > len(modes):
+        raise LayoutError(f"a tiler of {len(tilers)} entries for {layout}, which has {len(modes)} modes")
+    # a mode left alone by None is all tile, a mode beyond the tiler is all rest
+    places = [stack((Layout(m.size), ONE)) if t is None else _tile_and_rest(m, t) for m, t in zip(modes, tilers, strict=False)]
+    places += [stack((ONE, Layout(mode.size))) for mode in modes[len(tilers) :]]
+    if kept:
+        coordinate += (0,) * (len(modes) - len(tilers))
+    entries = _entries(coordinate, [place[1 - kept] for place in places], isinstance(tiler, tuple))
+    parts, extra, offset, slots, inside = [], [], 0, 1, 1
+    for m, (mode, place, at) in enumerate(zip(modes, places, entries, strict=True)):
+        start = 0 if at is None else place[1 - kept](at)
+        drawn = place if at is None else place[kept]
+        made = _compose(mode, drawn, start)
+        part, *more = made if at is None else (made,)
+        parts += [part] if kept or m < len(tilers) else []
+        extra += more
+        offset += mode(start)
+        slots, inside = slots * drawn.size, inside * _count_below(mode.size, drawn, start)
+    if inside < slots:
+        warnings.warn(f"{slots - inside} of {slots} slots of this piece of {layout} lie outside it", RaggedWarning, stacklevel=4)
+    return Tensor(stack(parts + extra) if isinstance(tiler, tuple) else stack([*parts[0].modes(), *extra]), offset)
+
+
+def _entries(coordinate, modes: list[Layout], each: bool) -> list:
+    """A coordinate as one entry for each mode, each inside its mode; None keeps a mode."""
+    if coordinate is None:
+        return [None] * len(modes)
+    if each and not isinstance(coordinate, (tuple, list)):
+        coordinate = Layout(tuple(mode.size for mode in modes)).coordinate(whole_number(coordinate, "coordinate"))
+    entries = list(coordinate) if each else [coordinate]
+    if len(entries) != len(modes):
+        raise LayoutError(f"a coordinate with {len(entries)} entries, where {len(modes)} modes are counted")
+    for m, (entry, mode) in enumerate(zip(entries, modes, strict=True)):
+        entries[m] = None if entry is None else int_tuple(entry, "coordinate")
+        if isinstance(entries[m], int) and not 0 <= entries[m] < mode.size:
+            raise LayoutError(f"coordinate {entry} is outside mode {m}, which runs from 0 to {mode.size - 1}")
+    return entries
+
+
+def _count_below(end: int, place: Layout, start: int) -> int:
+    """How many of the places start + place(i) lie below the end."""
+    if start + place.cosize <= end or place.size > SEARCH_LIMIT:  # of a larger piece none are counted
+        return place.size
+    return int((start + place.offsets() < end).sum())
 
 
 # --- other widths
@@ -603,14 +638,14 @@ def recast_layout(new_bits: int, old_bits: int, layout):
 
     Pre: one width is a multiple of the other. Wider: the elements that become one lie side by side, and all strides come out even.
     Narrower: one mode has stride 1, and grows. CuTe checks neither.
-    Post: the same bits, in the same order; the profile stays.
+    Post: the same bits; the profile stays, and where an extent changes, its coordinate counts groups (or parts) in order.
 
     >>> str(recast_layout(16, 8, "S<3,4,3> o 0 o (8,128):(128,1)")), str(recast_layout(8, 32, Swizzle(3, 2, 3)))
     ('S<3,3,3> o 0 o (8,64):(64,1)', 'S<3,4,3>')
     """
-    new, old, thing = int_tuple(new_bits, "new width"), int_tuple(old_bits, "old width"), as_function(layout)
+    new, old, thing = whole_number(new_bits, "new width"), whole_number(old_bits, "old width"), as_function(layout)
     told = f"{thing} from {old} to {new} bits"
-    if isinstance(new, tuple) or isinstance(old, tuple) or new < 1 or old < 1 or (new % old and old % new):
+    if new < 1 or old < 1 or (new % old and old % new):
         raise LayoutError(f"{told}: one width must be a multiple of the other")
     up, down = max(new // old, 1), max(old // new, 1)
 
@@ -657,23 +692,12 @@ def _joined(layout: Layout, n: int, told: str) -> dict[int, tuple[int, int]]:
     return changed
 
 
-# --- helpers
-
-
-def as_tiler(tiler):
-    """A tiler as a layout, or as a tuple of tilers, one a mode. LayoutError for what is neither."""
-    if isinstance(tiler, str) and ":" not in tiler:
-        tiler = parse(tiler)[0]
-    if isinstance(tiler, (tuple, list)):
-        if not tiler:
-            raise LayoutError("an empty tuple is no tiler: it needs an entry for each mode")
-        return tuple(None if entry is None else as_tiler(entry) for entry in tiler)
-    if tiler is None:
-        raise LayoutError("None is no tiler; inside a tuple it leaves a mode alone")
-    return Layout.of(tiler, 1) if type(tiler) is int and 1 < tiler <= SEARCH_LIMIT else as_layout(tiler)
-
-
-def _told(tiler) -> str:
-    if isinstance(tiler, tuple):
-        return "(" + ",".join(map(_told, tiler)) + ")"
-    return str(tiler.shape) if isinstance(tiler, Layout) and tiler == Layout(tiler.size) else str(tiler)
+def named_arguments(op: str, args) -> dict:
+    """The arguments of an operation by their names. LayoutError for an unknown operation, or for too many or too few arguments."""
+    if not isinstance(op, str) or op not in __all__:
+        raise LayoutError(f"there is no operation {op!r}; there are {', '.join(__all__)}")
+    takes = signature(globals()[op])
+    try:
+        return takes.bind(*args).arguments
+    except TypeError:
+        raise LayoutError(f"{op} takes {', '.join(takes.parameters)}; {len(args)} were given") from None

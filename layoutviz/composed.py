@@ -1,13 +1,14 @@
 """What stands beside a plain layout: `Swizzle`, `ComposedLayout` and `Tensor`, and the reader of their notation."""
 
 import re
+from functools import wraps
 
 import numpy as np
 
 from layoutviz.errors import LayoutError
-from layoutviz.int_tuple import OFFSET_LIMIT, int_tuple
+from layoutviz.int_tuple import OFFSET_LIMIT, int_tuple, whole_number
 from layoutviz.layout import SEARCH_LIMIT, CoordinateFunction, Layout, merge
-from layoutviz.notation import format_tuple
+from layoutviz.notation import DEEPEST, format_tuple
 
 _SWIZZLE = re.compile(r"(?:S|Sw|Swizzle)\s*<\s*(\d{1,3})\s*,\s*(\d{1,3})\s*,\s*(-?\d{1,3})\s*>")
 
@@ -33,7 +34,7 @@ class Swizzle:
             if not found:
                 raise LayoutError(f'cannot read the swizzle "{b[:60]}"; it is written like S<3,4,3>')
             b, m, s = map(int, found.groups())
-        b, m, s = (_number(value, f"{name} of a Swizzle") for name, value in zip("bms", (b, m, s), strict=True))
+        b, m, s = (whole_number(value, f"{name} of a Swizzle") for name, value in zip("bms", (b, m, s), strict=True))
         if b < 0 or m < 0:
             raise LayoutError(f"S<{b},{m},{s}>: b counts bits and m is a place, so neither can be negative")
         if abs(s) < b:
@@ -50,11 +51,18 @@ class Swizzle:
 
     def at(self, offsets):
         """S(x) for an int or for each x of an integer array."""
+        offsets = offsets if isinstance(offsets, int) else np.asarray(offsets, np.int64)
         read = offsets & (((1 << self.b) - 1) << (self.m + max(self.s, 0)))
         return offsets ^ (read >> self.s if self.s >= 0 else read << -self.s)
 
+    after = at  # as a layout's, where it is composed
+
+    def reach(self, offset: int) -> int:
+        """How far from 0 the result of an offset up to this far from 0 can be."""
+        return offset + (1 << self.m + self.b + max(-self.s, 0) if self.b else 0)
+
     def __call__(self, offset: int) -> int:
-        return self.at(_number(offset, "offset"))
+        return self.at(whole_number(offset, "offset"))
 
     def __eq__(self, other):
         return isinstance(other, Swizzle) and (self.b, self.m, self.s) == (other.b, other.m, other.s)
@@ -89,16 +97,15 @@ class ComposedLayout(CoordinateFunction):
             outer, offset, inner = outer.outer, outer.offset, outer.inner
         if inner is None:
             raise LayoutError('a ComposedLayout has three parts, outer, offset and inner, as in "S<3,4,3> o 0 o (8,64):(64,1)"')
-        outer, offset, inner = as_function(outer), _number(offset, "offset"), as_layout(inner)
+        outer, offset, inner = as_function(outer), whole_number(offset, "offset"), as_layout(inner)
         if isinstance(inner, Tensor):
             offset, inner = offset + inner.offset, inner.layout
         for name, value in zip(self.__slots__, (outer, offset, inner), strict=True):
             object.__setattr__(self, name, value)
-        ends = [offset, *(offset + end for end in inner.offset_range)] if isinstance(inner, Layout) else [offset]
-        if max(map(abs, ends)) > OFFSET_LIMIT:
-            raise LayoutError(f"{self} reaches past 2^62, the largest offset that is computed here")
-        if min(ends) < 0 and not isinstance(outer, Swizzle):
-            raise LayoutError(f"{self}: the inner part reaches {min(ends)}, and {outer} has no negative index")
+        self._within(self.reach(self.size - 1))
+        lowest = offset + inner.offset_range[0] if isinstance(inner, Layout) else offset
+        if lowest < 0 and not isinstance(outer, Swizzle):
+            raise LayoutError(f"{self}: the inner part reaches {lowest}, and {outer} has no negative index")
 
     def __reduce__(self):
         return ComposedLayout, (self.outer, self.offset, self.inner)
@@ -106,19 +113,16 @@ class ComposedLayout(CoordinateFunction):
     outer = property(lambda self: self._outer, doc="The function applied last: a Swizzle or a layout.")
     offset = property(lambda self: self._offset, doc="The int added to the inner offset.")
     inner = property(lambda self: self._inner, doc="The layout that gives the shape.")
-    shape = property(lambda self: self._inner.shape, doc="The extents: the inner layout's.")
+    plain = property(lambda self: self._inner.plain, doc="The plain layout that gives the shape.")
 
-    def __call__(self, *coordinate) -> int:
-        """The offset at a coordinate, given as for a Layout."""
-        return self.outer(self.offset + self.inner(*coordinate))
+    def after(self, offset):
+        """outer(offset + ...) of an offset of the plain layout, or of an array of them."""
+        return self.outer.at(self.offset + self.inner.after(offset))
 
-    def at(self, indices: np.ndarray) -> np.ndarray:
-        """The offset for each index of an integer array."""
-        return self.outer.at(self.offset + self.inner.at(indices))
-
-    def offsets(self) -> np.ndarray:
-        """The whole function, int64[size]."""
-        return self.outer.at(self.offset + self.inner.offsets())
+    def reach(self, index: int) -> int:
+        """How far from 0 the offset of an index up to this one can be."""
+        inside = abs(self.offset) + self.inner.reach(index)
+        return max(inside, self.outer.reach(inside))
 
     def _form(self):
         return self.outer, self.offset, self.inner
@@ -140,29 +144,27 @@ class Tensor(CoordinateFunction):
     __slots__ = ("_layout", "_offset")
 
     def __init__(self, layout, offset: int = 0):
-        layout, offset = as_layout(layout), _number(offset, "offset")
+        layout, offset = as_layout(layout), whole_number(offset, "offset")
         if isinstance(layout, Tensor):
             layout, offset = layout.layout, offset + layout.offset
-        ends = [offset, *(offset + end for end in layout.offset_range)] if isinstance(layout, Layout) else [offset]
         for name, value in zip(self.__slots__, (layout, offset), strict=True):
             object.__setattr__(self, name, value)
-        if max(map(abs, ends)) > OFFSET_LIMIT:
-            raise LayoutError(f"{self} reaches past 2^62, the largest offset that is computed here")
+        self._within(self.reach(self.size - 1))
 
     def __reduce__(self):
         return Tensor, (self.layout, self.offset)
 
     layout = property(lambda self: self._layout, doc="The layout, which starts at the offset.")
     offset = property(lambda self: self._offset, doc="The int added to every offset.")
-    shape = property(lambda self: self._layout.shape, doc="The extents: the layout's.")
+    plain = property(lambda self: self._layout.plain, doc="The plain layout that gives the shape.")
 
-    def __call__(self, *coordinate) -> int:
-        """The offset at a coordinate, given as for a Layout."""
-        return self.offset + self.layout(*coordinate)
+    def after(self, offset):
+        """offset + ... of an offset of the plain layout, or of an array of them."""
+        return self.offset + self.layout.after(offset)
 
-    def at(self, indices: np.ndarray) -> np.ndarray:
-        """The offset for each index of an integer array."""
-        return self.offset + self.layout.at(indices)
+    def reach(self, index: int) -> int:
+        """How far from 0 the offset of an index up to this one can be."""
+        return abs(self.offset) + self.layout.reach(index)
 
     @property
     def offset_range(self) -> tuple[int, int]:
@@ -202,8 +204,13 @@ def as_function(thing):
         return from_dsl(thing)
     if not isinstance(thing, str):
         return Layout(thing)
-    at = re.fullmatch(r"\s*(-?\d{1,20})\s*\+(.*)", thing, re.DOTALL)
-    return Tensor(at[2], int(at[1])) if at else _read(re.split(r"\s+o\s+", thing.strip()))
+    at = re.fullmatch(r"\s*(-?\d+)\s*\+([^+]*)", thing)
+    if at:
+        return Tensor(at[2], _int(at[1]))
+    parts = re.split(r"\s+o\s+", thing.strip())
+    if len(parts) > 2 * DEEPEST:
+        raise LayoutError(f"a layout composed of more than {DEEPEST} functions")
+    return _read(parts)
 
 
 def _read(parts: list[str]):
@@ -216,10 +223,32 @@ def _read(parts: list[str]):
         head = Layout(parts[0])
     if len(parts) == 1:
         return head
-    offset = int(parts[1]) if len(parts) > 2 and re.fullmatch(r"-?\d{1,20}", parts[1]) else None
+    offset = _int(parts[1]) if len(parts) > 2 and re.fullmatch(r"-?\d+", parts[1]) else None
     return ComposedLayout(head, offset or 0, _read(parts[1 if offset is None else 2 :]))
 
 
+def _int(digits: str) -> int:
+    return whole_number(int(digits) if len(digits) < 30 else OFFSET_LIMIT * 2, "offset")
+
+
+def keeps_offset(op):
+    """Let an operation that takes a Layout to a Tensor work inside a ComposedLayout or a Tensor; no offset is lost on the way."""
+
+    @wraps(op)
+    def run(target, *args, **kwargs):
+        target = as_layout(target)
+        if isinstance(target, Tensor):
+            piece = run(target.layout, *args, **kwargs)
+            return Tensor(piece.layout, piece.offset + target.offset)
+        if isinstance(target, ComposedLayout):  # the outer function comes after the sum, so the offset goes inside
+            piece = run(target.inner, *args, **kwargs)
+            return Tensor(ComposedLayout(target.outer, target.offset + piece.offset, piece.layout))
+        return op(target, *args, **kwargs)
+
+    return run
+
+
+@keeps_offset
 def slice_(target, coordinate) -> Tensor:
     """Fix the modes that have a number, keep those that have None (or `:`), and keep the offset too. CuTe: `slice`, DSL: `slice_`.
 
@@ -229,32 +258,30 @@ def slice_(target, coordinate) -> Tensor:
     >>> str(slice_("(8,(4,16)):(64,(16,1))", (3, (None, 5))))
     '197 + (4):(16)'
     """
-    target = as_layout(target)
-    if isinstance(target, Tensor):
-        kept = slice_(target.layout, coordinate)
-        return Tensor(kept.layout, kept.offset + target.offset)
-    if isinstance(target, ComposedLayout):  # the outer function comes after the sum, so the offset goes inside
-        kept = slice_(target.inner, coordinate)
-        return Tensor(ComposedLayout(target.outer, target.offset + kept.offset, kept.layout))
-    if coordinate is None or coordinate == slice(None):
+    if _keeps(coordinate):
         return Tensor(target)
     shapes, strides, offset = _sliced(coordinate, target.shape, target.stride)
     return Tensor(Layout.of(tuple(shapes), tuple(strides)) if shapes else Layout(1), offset)
 
 
+def _keeps(entry) -> bool:
+    if isinstance(entry, slice) and entry != slice(None):
+        raise LayoutError("a slice of part of a mode, like 1:3, is no slice in CuTe; divide the mode into tiles and take one")
+    return entry is None or isinstance(entry, slice)
+
+
 def _sliced(coordinate, shape, stride):
     """The shapes and strides kept, and the offset of what is fixed."""
-    if coordinate is None or coordinate == slice(None):
+    if _keeps(coordinate):
         return [shape], [stride], 0
-    if isinstance(coordinate, slice):
-        raise LayoutError("a slice of part of a mode, like 1:3, is no slice in CuTe; divide the mode into tiles and take one")
     if not isinstance(coordinate, (tuple, list)):
         return [], [], Layout.of(shape, stride)(_inside(coordinate, shape, stride))
-    if not isinstance(shape, tuple) and len(coordinate) == 1:
-        return _sliced(coordinate[0], shape, stride)
-    if not isinstance(shape, tuple) or len(coordinate) != len(shape):
-        have = len(shape) if isinstance(shape, tuple) else 1
-        raise LayoutError(f"a slice with {len(coordinate)} entries where shape {format_tuple(shape)} has {have}; None keeps a mode")
+    if not isinstance(shape, tuple):  # T[(3,)] of one mode
+        shape, stride = (shape,), (stride,)
+        if any(isinstance(entry, (tuple, list)) for entry in coordinate):
+            raise LayoutError(f"the slice {coordinate!r:.60} has more levels than the shape")
+    if len(coordinate) != len(shape):
+        raise LayoutError(f"a slice with {len(coordinate)} entries where shape {format_tuple(shape)} has {len(shape)}; None keeps a mode")
     parts = [_sliced(*entry) for entry in zip(coordinate, shape, stride, strict=True)]
     return sum((p[0] for p in parts), []), sum((p[1] for p in parts), []), sum(p[2] for p in parts)
 
@@ -323,10 +350,3 @@ def first_repeat(table: np.ndarray) -> tuple[int, int] | None:
     _, first, inverse = np.unique(table, return_index=True, return_inverse=True)
     repeats = np.flatnonzero(first[inverse] != np.arange(table.size))
     return (int(first[inverse[repeats[0]]]), int(repeats[0])) if repeats.size else None
-
-
-def _number(value, what: str) -> int:
-    value = int_tuple(value, what)
-    if isinstance(value, tuple):
-        raise LayoutError(f"the {what} is one whole number, not {format_tuple(value)}")
-    return value

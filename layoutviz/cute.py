@@ -15,7 +15,6 @@ import warnings
 from dataclasses import dataclass
 from html import escape
 from importlib.util import find_spec
-from inspect import signature
 from multiprocessing import Pipe
 from pathlib import Path
 from textwrap import shorten
@@ -30,11 +29,6 @@ from layoutviz.notation import format_tuple, parse
 NEEDS_DSL = "this needs the CuTe Python DSL (nvidia-cutlass-dsl, Linux only): pip install -e '.[dsl]' in the course's folder"
 START_SECONDS = 120  # for the child's start: the first import of the DSL on a new machine is slow
 
-OPERATIONS = tuple(  # that the DSL has too; each takes what its namesake in layoutviz.algebra takes
-    "coalesce composition complement right_inverse left_inverse logical_divide zipped_divide tiled_divide flat_divide logical_product "
-    "zipped_product tiled_product flat_product blocked_product raked_product make_layout_tv tile_to_shape local_tile local_partition "
-    "recast_layout select get group flatten append prepend filter_zeros slice_ size cosize rank depth".split()
-)
 _LAYOUTS = {"layout", "a", "block", "threads", "values", "atom", "target"}  # parameters where a shape means its compact layout
 
 
@@ -141,7 +135,7 @@ class Said:
 
 
 def in_dsl(op: str, *args, seconds: float = 60) -> Said:
-    """What the DSL itself answers to `op(*args)`, which is one of OPERATIONS and takes what it takes in layoutviz.algebra.
+    """What the DSL itself answers to `op(*args)`, which takes what it takes in layoutviz.algebra.
 
     It runs in a child process, which starts with the first question and is replaced after a crash or after `seconds` without an answer.
     local_tile, local_partition and slice_ of a Tensor answer with a Tensor, but for a composed layout: then the DSL keeps the offset in a
@@ -162,13 +156,7 @@ def in_dsl(op: str, *args, seconds: float = 60) -> Said:
 
 def _arguments(op: str, args) -> tuple:
     """The arguments as ours, each of the kind that its place asks for."""
-    if op not in OPERATIONS:
-        raise LayoutError(f"no operation is called {op!r}; there are {', '.join(OPERATIONS)}")
-    takes = signature(getattr(algebra, op))
-    try:
-        named = takes.bind(*args).arguments
-    except TypeError:
-        raise LayoutError(f"{op} takes {', '.join(takes.parameters)}; {len(args)} were given") from None
+    named = algebra.named_arguments(op, args)
     return tuple(_argument(op, name, value) for name, value in named.items())
 
 

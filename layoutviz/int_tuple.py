@@ -37,14 +37,27 @@ def int_tuple(value, what: str, depth: int = 0) -> IntTuple:
     raise LayoutError(f"{value!r} in the {what} is not a whole number")
 
 
+def whole_number(value, what: str) -> int:
+    """`value` as one plain int, or a LayoutError that calls it `what`."""
+    value = int_tuple(value, what)
+    if isinstance(value, tuple):
+        raise LayoutError(f"the {what} is one whole number, not {format_tuple(value)}")
+    return value
+
+
 def leaf_values(value: IntTuple) -> tuple[int, ...]:
     """The ints of a nested tuple, left to right."""
     if not isinstance(value, tuple):
         return (value,)
     for entry in value:
         if isinstance(entry, tuple):
-            return sum(map(leaf_values, value), ())
-    return value  # flat already
+            break
+    else:
+        return value  # flat already
+    leaves = []
+    for entry in value:
+        leaves.extend(leaf_values(entry))
+    return tuple(leaves)
 
 
 def depth_of(value: IntTuple) -> int:

@@ -7,17 +7,18 @@ a law of its own. A law reads its arguments, then the result: `_Broken` says whe
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from inspect import signature
 from itertools import zip_longest
 from math import prod
 
 import numpy as np
 
+from layoutviz import algebra
 from layoutviz.composed import Swizzle, Tensor, as_function, as_layout, first_repeat
 from layoutviz.errors import LayoutError
-from layoutviz.int_tuple import OFFSET_LIMIT, int_tuple, leaf_values, nest
+from layoutviz.int_tuple import OFFSET_LIMIT, int_tuple, leaf_values, nest, whole_number
 from layoutviz.layout import SEARCH_LIMIT, CoordinateFunction, Layout, merge
-from layoutviz.notation import IntTuple, format_tuple, parse
+from layoutviz.modes import as_tiler, project
+from layoutviz.notation import IntTuple, format_tuple
 
 INVERSE_SEARCH = 2**22  # table elements looked at for a larger right inverse
 MOST_MODES = 64  # axes that numpy has
@@ -63,17 +64,10 @@ def check(op: str, *args, result=None) -> Verdict:
     >>> verdict.holds, bool(check("left_inverse", "4:2", result="(2,4):(4,1)")), check("left_inverse", "4:2", result="8:1").counterexample
     (True, True, 1)
     """
-    if op not in LAWS:
+    if not isinstance(op, str) or op not in LAWS:
         raise LayoutError(f"no law for {op!r}; there are laws for {', '.join(sorted(LAWS))}")
-    parameters = signature(LAWS[op])
-    try:
-        parameters.bind(None, *args)
-    except TypeError:
-        names = [p.name for p in parameters.parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
-        raise LayoutError(f"{op} takes {', '.join(names[1:])}; {len(args)} arguments were given") from None
+    algebra.named_arguments(op, args)
     if result is None:
-        from layoutviz import algebra
-
         result = getattr(algebra, op)(*args)
     try:
         return Verdict(True, None, LAWS[op](result, *args) or "")
@@ -86,12 +80,7 @@ def check(op: str, *args, result=None) -> Verdict:
 def _open(thing) -> tuple[Layout, Callable[[np.ndarray], np.ndarray]]:
     """A layout of any kind as the plain layout inside, which has the modes, and what is done to its offsets."""
     layout = as_layout(thing)
-    if isinstance(layout, Layout):
-        return layout, lambda offsets: offsets
-    inner, finish = _open(layout.layout if isinstance(layout, Tensor) else layout.inner)
-    if isinstance(layout, Tensor):
-        return inner, lambda offsets: layout.offset + finish(offsets)
-    return inner, lambda offsets: layout.outer.at(layout.offset + finish(offsets))
+    return layout.plain, layout.after
 
 
 def _plain(thing, what: str) -> Layout:
@@ -99,15 +88,6 @@ def _plain(thing, what: str) -> Layout:
     if not isinstance(layout, Layout):
         raise LayoutError(f"{what} is a plain layout, and {layout} is none")
     return layout
-
-
-def _tiler(thing):
-    """None, a layout (an int n is n:1, as is notation with a colon), or a tuple of tilers: one for each mode."""
-    if isinstance(thing, str) and ":" not in thing and "S" not in thing:
-        thing = parse(thing)[0]
-    if isinstance(thing, (tuple, list)):
-        return tuple(map(_tiler, thing)) or int_tuple((), "tiler")
-    return None if thing is None else as_layout(thing)
 
 
 def _layout(result, read=as_layout):
@@ -221,15 +201,12 @@ def _has_modes(R, parts: list[Layout], finish) -> None:
 
 def _edited(R, layout, *rest, parts):
     inner, finish = _open(layout)
-    try:
-        modes = parts(inner, *rest)
-    except TypeError as error:
-        raise LayoutError(f"{format_tuple(tuple(rest))} are no arguments for {inner} here: {error}") from None
-    _has_modes(R, modes, finish)
+    _has_modes(R, parts(inner, *rest), finish)
 
 
 def _grouped(layout: Layout, begin, end=None) -> list[Layout]:
-    modes, end = layout.modes(), layout.rank if end is None else end
+    modes = layout.modes()
+    begin, end = whole_number(begin, "first mode"), layout.rank if end is None else whole_number(end, "end of the modes")
     if not 0 <= begin < end <= len(modes):
         raise LayoutError(f"no modes {begin} to {end - 1} in {layout}, which has {len(modes)}")
     one = Layout(tuple(m.shape for m in modes[begin:end]), tuple(m.stride for m in modes[begin:end]))
@@ -237,7 +214,7 @@ def _grouped(layout: Layout, begin, end=None) -> list[Layout]:
 
 
 def _more(layout: Layout, mode, up_to_rank=None) -> list[Layout]:
-    count = 1 if up_to_rank is None else up_to_rank - layout.rank
+    count = 1 if up_to_rank is None else whole_number(up_to_rank, "rank") - layout.rank
     if not 0 <= count <= MOST_MODES:
         raise LayoutError(f"{layout} has rank {layout.rank}; up to rank {up_to_rank} there are {count} modes to add")
     return [_plain(mode, "a mode")] * count
@@ -268,7 +245,7 @@ def _slice(R, target, coordinate):
 def _entries(coordinate, shape) -> list[tuple[object, IntTuple]]:
     """What a coordinate says, a number or None, and the shape that it says it of; going inside as far as the coordinate does."""
     if not isinstance(coordinate, (tuple, list)):
-        return [(None if coordinate == slice(None) else coordinate, shape)]
+        return [(None if isinstance(coordinate, slice) and coordinate == slice(None) else coordinate, shape)]
     modes = shape if isinstance(shape, tuple) else (shape,)
     if len(coordinate) != len(modes):
         raise LayoutError(f"a slice with {len(coordinate)} entries where shape {format_tuple(shape)} has {len(modes)}")
@@ -310,11 +287,10 @@ def _is_coalesced(R: Layout, layout: Layout, profile: IntTuple, where: str):
 # Composition and inverses
 
 def _composition(R, a, b):
-    A, B = as_function(a), _tiler(b)
+    A, B = as_function(a), as_tiler(b)
     inner, finish = (A, lambda offsets: offsets) if isinstance(A, Swizzle) else _open(A)
     if isinstance(A, Swizzle) and not isinstance(B, CoordinateFunction):
         raise LayoutError(f"{A} has no modes, so {b} is nothing to compose it with; a layout would be")
-    B = (None,) if B is None else B
     shape = _composed_shape(inner, B)
     expected = finish(_outer_sum(values for values, *_ in _split(inner, B, _composed)))
     R = _layout(R)
@@ -455,10 +431,8 @@ def _some(places) -> str:
 
 def _complement_of(layout: Layout, n: int) -> Layout:
     """The complement that tiles are placed by: the one answer that is taken from the algebra."""
-    from layoutviz.algebra import complement
-
     try:
-        return complement(layout, n)
+        return algebra.complement(layout, n)
     except LayoutError as error:
         if str(error).startswith("undecided"):
             raise
@@ -521,7 +495,7 @@ def _tiles(layout: Layout, tiler, pair, together: bool = True):
 
 def _tiled(R, layout, tiler, *, kind: str, pair):
     inner, finish = _open(layout)
-    tiler = _tiler(tiler)
+    tiler = as_tiler(tiler)
     flat, outside, tile, rest = _tiles(inner, tiler, pair, kind != "logical")
     values, R, by_mode = finish(flat), _layout(R), isinstance(tiler, tuple)
     if kind == "logical" and by_mode:
@@ -546,10 +520,10 @@ def _ragged(values, outside, table) -> str | None:
     """What is in the slots that lie outside the layout."""
     if outside.any():
         out = values[outside]
-        alias, past = np.count_nonzero(np.isin(out, table)), np.count_nonzero(out > table.max())
+        alias, past, before = (int(which.sum()) for which in (np.isin(out, table), out > table.max(), out < table.min()))
         return (
-            f"ragged: {out.size} of {values.size} slots lie outside the layout: {alias} alias its elements, "
-            f"{past} run past its largest offset, {out.size - alias - past} fall into unused slots"
+            f"ragged: {out.size} of {values.size} slots lie outside the layout: {alias} alias its elements, {past} run past its "
+            f"largest offset, {before} lie before its smallest, {out.size - alias - past - before} fall into unused slots"
         )
 
 
@@ -570,15 +544,15 @@ def _paired(R, block, tiler, *, raked: bool):
 
 def _make_layout_tv(R, threads, values):
     T, V = _plain(threads, "a thread layout"), _plain(values, "a value layout")
+    for what, numbers in (("threads", _table(T)), ("values", _table(V))):
+        if (missing := np.setdiff1d(np.arange(numbers.size), numbers)).size:
+            raise _Broken(f"the {numbers.size} {what} are not numbered 0, 1, 2, ...: none is number {missing[0]}")
     holders, sizes = _interleaved(T, V, raked=True)
     if not isinstance(R, (tuple, list)) or len(R) != 2:
         raise _Broken("the result should be two things, the shape of the tile and the layout (thread, value) -> place in it")
     _has_sizes(_layout(R[0]), sizes)
     tv = _has_sizes(_layout(R[1]), [T.size, V.size])
-    places = np.full(holders.size, -1)
-    places[holders[(holders >= 0) & (holders < holders.size)]] = 0
-    if places.min() < 0:
-        raise _Broken(f"no thread and value stand at {np.argmin(places)}: {T} and {V} leave holes, so there is no layout")
+    places = np.empty_like(holders)
     places[holders] = np.arange(holders.size)
     _same(tv, places, lambda i: f"the place of thread {i % T.size}, value {i // T.size}")
 
@@ -601,28 +575,19 @@ def _tile_to_shape(R, atom, shape, order=None):
 # A tile at a place
 
 def _local_tile(R, tensor, tiler, coordinate, proj=None):
-    tiler, at = _project(_tiler(tiler), proj), _project(coordinate, proj)
+    tiler, at = project(as_tiler(tiler), proj, "tiler"), project(coordinate, proj, "coordinate")
     return _placed(R, tensor, tiler, (), tuple(at) if isinstance(at, (tuple, list)) else at)
 
 
 def _local_partition(R, tensor, tiler, index, proj=None):
     threads = _plain(tiler, "a thread layout")
     sizes = _sizes(threads.shape)
-    tile = _project(tuple(map(Layout, sizes)), proj)
-    holders = [] if isinstance(index, (tuple, list)) else np.flatnonzero(_table(threads) == int_tuple(index, "index"))
-    places = {_project(tuple(map(int, np.unravel_index(i, sizes, order="F"))), proj) for i in holders}
+    tile = project(tuple(map(Layout, sizes)), proj, "tiler")
+    holders = np.flatnonzero(_table(threads) == whole_number(index, "index"))
+    places = {project(tuple(map(int, np.unravel_index(i, sizes, order="F"))), proj, "place") for i in holders}
     if len(places) != 1:
         raise LayoutError(f"{len(places)} places of {threads} have index {index}; it should be one")
     return _placed(R, tensor, tile, places.pop(), ())
-
-
-def _project(entries, proj):
-    """The entries where proj is not None."""
-    if not isinstance(proj, (tuple, list)):
-        return entries
-    if not isinstance(entries, (tuple, list)) or len(entries) != len(proj):
-        raise LayoutError(f"proj {proj} has {len(proj)} entries, so tiler and coordinate should have as many")
-    return tuple(entry for entry, keep in zip(entries, proj, strict=True) if keep is not None)
 
 
 def _placed(R, tensor, tiler, tile_at, rest_at):

@@ -21,7 +21,8 @@ _assign = object.__setattr__  # how a constructor fills a value that nobody can 
 class CoordinateFunction:
     """What a Layout, a ComposedLayout and a Tensor share: a shape, and one offset for each of its coordinates.
 
-    A subclass has `shape`, `__call__`, `at` (many indices at once) and `_form` (what makes two of them equal).
+    A subclass has `plain`, the layout inside that gives it its shape; `after`, what is done to that layout's offsets; `reach`, how far
+    from 0 an offset can be; and `_form`, what makes two of them equal.
     """
 
     __slots__ = ()
@@ -30,6 +31,8 @@ class CoordinateFunction:
         raise AttributeError(f"a {type(self).__name__} cannot be changed; make a new one")
 
     __delattr__ = __setattr__
+
+    shape = property(lambda self: self.plain.shape, doc="The extents: an int, or nested tuples of ints.")
 
     @property
     def rank(self) -> int:
@@ -75,14 +78,56 @@ class CoordinateFunction:
             raise LayoutError(f"{format_tuple(index)} is no index of {self}, which has indices 0 to {self.size - 1}")
         return coordinate_of(index, self.shape)
 
-    def offsets(self) -> np.ndarray:
-        """The whole function: int64[size], the offset of index 0, 1, 2, ... The first mode runs fastest."""
-        return self.at(np.arange(self._table_size(), dtype=np.int64))
+    def __call__(self, *coordinate) -> int:
+        """The offset at a coordinate: flat L(6), natural L(1, 2), or nested as the shape is, L((1, (0, 1))).
 
-    def _table_size(self) -> int:
+        A flat index past the size extends the last mode, as in CuTe; a coordinate out of its mode's range is an error.
+        """
+        if not coordinate:
+            raise LayoutError(f"{self}() has no coordinate; give an index or {self.rank} numbers")
+        whole = int_tuple(coordinate[0] if len(coordinate) == 1 else coordinate, "coordinate")
+        return self._within(int(self.after(inner_product(whole, self.plain.shape, self.plain.stride, extend=True))))
+
+    def at(self, indices) -> np.ndarray:
+        """L(i) for each i of an integer array, past the size too. LayoutError for a negative index or an offset beyond 2^62."""
+        indices = self._index_array(indices)
+        self._within(self.reach(int(indices.max(initial=0))))
+        *inner, (_, last) = self.plain.leaves
+        offsets = np.zeros_like(indices)
+        for extent, stride in inner:
+            indices, digit = np.divmod(indices, extent)
+            offsets += digit * stride
+        return self.after(offsets + indices * last)
+
+    def offsets(self) -> np.ndarray:
+        """The whole function: int64[size], the offset of index 0, 1, 2, ... The first mode runs fastest.
+
+        >>> from layoutviz import Layout
+        >>> Layout((2, 3), (3, 1)).offsets().tolist()
+        [0, 3, 1, 4, 2, 5]
+        """
         if self.size > TABLE_LIMIT:
             raise LayoutError(f"{self} has {self.size:,} elements; tables are made up to {TABLE_LIMIT:,}")
-        return self.size
+        table = np.zeros(1, np.int64)
+        for extent, stride in self.plain.leaves:
+            table = (np.arange(extent, dtype=np.int64)[:, None] * stride + table).ravel()
+        return self.after(table)
+
+    def _index_array(self, indices) -> np.ndarray:
+        try:
+            indices = np.asarray(indices)
+        except ValueError:
+            indices = np.asarray(None)
+        if indices.size and (indices.dtype.kind not in "iu" or indices.max() > OFFSET_LIMIT):
+            raise LayoutError(f"the indices of {self} are whole numbers up to 2^62, in an array")
+        if indices.size and indices.min() < 0:
+            raise LayoutError(f"{indices.min()} is no index of {self}: indices start at 0")
+        return indices.astype(np.int64)
+
+    def _within(self, offset: int) -> int:
+        if abs(offset) > OFFSET_LIMIT:
+            raise LayoutError(f"{self} reaches past 2^62, the largest offset that is computed here")
+        return offset
 
     def __eq__(self, other):
         return type(self) is type(other) and self._form() == other._form()
@@ -148,12 +193,12 @@ class Layout(CoordinateFunction):
         for extent, step in leaves:
             size *= extent
             reach += (extent - 1) * abs(step)
-        if size > OFFSET_LIMIT or reach > OFFSET_LIMIT:
-            raise LayoutError(f"{self} reaches past 2^62, the largest offset that is computed here")
+        self._within(max(size, reach))
 
     def __reduce__(self):
         return Layout, (self.shape, self.stride)
 
+    plain = property(lambda self: self, doc="The layout itself.")
     shape = property(lambda self: self._shape, doc="The extents: an int, or nested tuples of ints.")
     stride = property(lambda self: self._stride, doc="The steps in memory, nested as the shape.")
     leaves = property(lambda self: self._leaves, doc="The (extent, stride) pairs, left to right, without their nesting.")
@@ -189,42 +234,14 @@ class Layout(CoordinateFunction):
     def __iter__(self):
         return iter(self.modes())
 
-    def __call__(self, *coordinate) -> int:
-        """The offset at a coordinate: flat L(6), natural L(1, 2), or nested as the shape is, L((1, (0, 1))).
+    def after(self, offset):
+        """An offset as it is: nothing stands outside a plain layout."""
+        return offset
 
-        A flat index past the size extends the last mode, as in CuTe; a coordinate out of its mode's range is an error.
-        """
-        if not coordinate:
-            raise LayoutError(f"{self}() has no coordinate; give an index or {self.rank} numbers")
-        whole = coordinate[0] if len(coordinate) == 1 else coordinate
-        return inner_product(int_tuple(whole, "coordinate"), self.shape, self.stride, extend=True)
-
-    def at(self, indices: np.ndarray) -> np.ndarray:
-        """L(i) for each i of an integer array, past the size too. LayoutError for a negative index or an offset beyond 2^62."""
-        indices = np.asarray(indices, np.int64)
-        if indices.size and indices.min() < 0:
-            raise LayoutError(f"{indices.min()} is no index of {self}: indices start at 0")
+    def reach(self, index: int) -> int:
+        """How far from 0 the offset of an index up to this one can be."""
         *inner, (_, last) = self.leaves
-        past = int(indices.max(initial=0)) // prod(extent for extent, _ in inner)
-        if past * abs(last) + sum((s - 1) * abs(d) for s, d in inner) > OFFSET_LIMIT:
-            raise LayoutError(f"{self} at index {indices.max()} reaches past 2^62, the largest offset that is computed here")
-        offsets = np.zeros_like(indices)
-        for extent, stride in inner:
-            indices, digit = np.divmod(indices, extent)
-            offsets += digit * stride
-        return offsets + indices * last
-
-    def offsets(self) -> np.ndarray:
-        """The whole function: int64[size], the offset of index 0, 1, 2, ... The first mode runs fastest.
-
-        >>> Layout((2, 3), (3, 1)).offsets().tolist()
-        [0, 3, 1, 4, 2, 5]
-        """
-        self._table_size()
-        table = np.zeros(1, np.int64)
-        for extent, stride in self.leaves:
-            table = (np.arange(extent, dtype=np.int64)[:, None] * stride + table).ravel()
-        return table
+        return index // prod(extent for extent, _ in inner) * abs(last) + sum((s - 1) * abs(d) for s, d in inner)
 
     def _form(self):
         # a mode of extent 1 has only coordinate 0, so its stride says nothing

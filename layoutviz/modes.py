@@ -4,9 +4,9 @@ from functools import wraps
 
 from layoutviz.composed import ComposedLayout, Tensor, as_layout
 from layoutviz.errors import LayoutError
-from layoutviz.int_tuple import int_tuple, leaf_values, nest
-from layoutviz.layout import Layout, merge
-from layoutviz.notation import format_tuple
+from layoutviz.int_tuple import int_tuple, leaf_values, nest, whole_number
+from layoutviz.layout import SEARCH_LIMIT, Layout, merge
+from layoutviz.notation import DEEPEST, format_tuple, parse
 
 __all__ = ["size", "cosize", "rank", "depth", "get", "select", "group", "flatten", "append", "prepend", "filter_zeros", "coalesce"]
 
@@ -49,7 +49,8 @@ def depth(layout, mode=None) -> int:
 
 
 def _part(layout, mode):
-    return as_layout(layout) if mode is None or mode in ((), []) else get(layout, mode)
+    whole = mode is None or (isinstance(mode, (tuple, list)) and not mode)
+    return as_layout(layout) if whole else get(layout, mode)
 
 
 @on_inner
@@ -87,7 +88,7 @@ def group(layout, begin: int, end: int) -> Layout:
     >>> str(group("(2,3,5,7)", 1, 3))
     '(2,(3,5),7):(1,(2,6),30)'
     """
-    begin, end, modes = int_tuple(begin, "begin"), int_tuple(end, "end"), layout.modes()
+    begin, end, modes = whole_number(begin, "first mode"), whole_number(end, "end of the modes"), layout.modes()
     if not 0 <= begin < end <= layout.rank:
         raise LayoutError(f"cannot group modes {begin} to {end - 1} of {layout}, which has modes 0 to {layout.rank - 1}")
     return stack([*modes[:begin], stack(modes[begin:end]), *modes[end:]])
@@ -126,7 +127,7 @@ def prepend(layout, mode, up_to_rank: int | None = None) -> Layout:
 def _missing(layout, up_to_rank) -> int:
     if up_to_rank is None:
         return 1
-    if not 0 <= (wanted := int_tuple(up_to_rank, "rank")) - layout.rank <= 100:
+    if not 0 <= (wanted := whole_number(up_to_rank, "rank")) - layout.rank <= 100:
         raise LayoutError(f"{layout} has rank {layout.rank}, and is to have rank {wanted}")
     return wanted - layout.rank
 
@@ -194,3 +195,33 @@ def by_mode(op, layout: Layout, entries: tuple, what: str = "tiler") -> Layout:
         except LayoutError as error:
             raise LayoutError(f"mode {m}: {error}") from None
     return stack([*done, *modes[len(entries) :]])
+
+
+def as_tiler(tiler, depth: int = 0):
+    """A tiler as a layout, or as a tuple of tilers, one a mode. LayoutError for what is neither."""
+    if isinstance(tiler, str) and ":" not in tiler and "<" not in tiler:
+        tiler = parse(tiler)[0]
+    if isinstance(tiler, (tuple, list)):
+        if not tiler or depth == DEEPEST:
+            deep = f"a tiler nested more than {DEEPEST} deep"
+            raise LayoutError(deep if tiler else "an empty tuple is no tiler: it needs an entry for each mode")
+        return tuple(None if entry is None else as_tiler(entry, depth + 1) for entry in tiler)
+    if tiler is None:
+        raise LayoutError("None is no tiler; inside a tuple it leaves a mode alone")
+    return Layout.of(tiler, 1) if type(tiler) is int and 1 < tiler <= SEARCH_LIMIT else as_layout(tiler)
+
+
+def tiler_text(tiler) -> str:
+    """A tiler, coordinate or the like as it would be written."""
+    if isinstance(tiler, (tuple, list)):
+        return "(" + ",".join(map(tiler_text, tiler)) + ")"
+    return str(tiler.shape) if isinstance(tiler, Layout) and tiler == Layout(tiler.size) else str(tiler)
+
+
+def project(entries, proj, what: str):
+    """The entries of a tuple where proj is not None; all of them without a proj."""
+    if proj is None:
+        return entries
+    if not all(isinstance(each, (tuple, list)) for each in (entries, proj)) or len(entries) != len(proj):
+        raise LayoutError(f"proj and the {what} should be tuples of one length, not {proj!r} and {tiler_text(entries)}")
+    return tuple(entry for entry, keep in zip(entries, proj, strict=True) if keep is not None)

@@ -22,7 +22,7 @@ _TOKEN = re.compile(r"\s*(-?[0-9]+|[(),:])")
 
 def format_tuple(value) -> str:
     """`value` in CuTe's notation: no spaces, no comma after a single entry."""
-    if isinstance(value, tuple):
+    if isinstance(value, (tuple, list)):
         return "(" + ",".join(map(format_tuple, value)) + ")"
     return str(value)
 

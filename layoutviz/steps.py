@@ -4,7 +4,7 @@ import warnings
 from contextlib import suppress
 
 from layoutviz import algebra
-from layoutviz.composed import ComposedLayout, Tensor, as_function, as_layout
+from layoutviz.composed import ComposedLayout, Swizzle, Tensor, as_function, as_layout
 from layoutviz.errors import LayoutError, RaggedWarning
 from layoutviz.layout import Layout, merge
 from layoutviz.notation import format_tuple
@@ -30,26 +30,19 @@ def explain(op: str, *args) -> Steps:
     3. 24 / 8 = 3 of that reach 24, so 3:8 is free.
     4. complement(4:2, 24) = (2,3):(1,8)
     """
-    if op not in algebra.__all__:
-        raise LayoutError(f'there is no operation "{op}"; there are {", ".join(algebra.__all__)}')
-    lines = []
+    algebra.named_arguments(op, args)
+    lines, refused = [], False
     with warnings.catch_warnings(record=True) as ragged:
         warnings.simplefilter("always", RaggedWarning)
         try:
-            end = f"{op}({', '.join(map(_text, args))}) = {_text(getattr(algebra, op)(*args))}"
+            result = getattr(algebra, op)(*args)
+            end = f"{op}({', '.join(map(format_tuple, args))}) = {format_tuple(result)}"
         except LayoutError as error:
-            end = str(error)
+            refused, end = True, str(error)
         told = list(dict.fromkeys(str(warning.message) for warning in ragged))
-        with suppress(LayoutError):  # the one that `end` tells already
+        with suppress(Exception if refused else LayoutError):  # what was refused may be anything
             lines += _STEPS.get(op, _no_steps)(*args)
     return Steps([*lines, *told, end])
-
-
-def _text(thing) -> str:
-    """A layout, tiler or coordinate as it would be written."""
-    if isinstance(thing, (tuple, list)):
-        return "(" + ",".join(map(_text, thing)) + ")"
-    return str(thing)
 
 
 def _row(values) -> str:
@@ -73,8 +66,8 @@ def _coalesce(layout, profile=None):
     layout = as_layout(layout)
     if not isinstance(layout, Layout):
         yield from _inside(layout, lambda inner: _coalesce(inner, profile))
-    elif profile is not None:
-        yield f"The profile {_text(profile)} has an entry for each mode, and each mode is merged by itself."
+    elif isinstance(profile, (tuple, list)):
+        yield f"The profile {format_tuple(profile)} has an entry for each mode, and each mode is merged by itself."
     else:
         done = []
         for s, d in layout.leaves:
@@ -95,7 +88,7 @@ def _composition(a, b):
         yield from _inside(a, lambda inner: _composition(inner, b))
     elif isinstance(b, tuple):
         for m, (mode, tiler) in enumerate(zip(a.modes(), b, strict=False)):
-            yield f"mode {m}, by itself: {mode} {'stays' if tiler is None else f'o {_text(tiler)}'}"
+            yield f"mode {m}, by itself: {mode} {'stays' if tiler is None else f'o {format_tuple(tiler)}'}"
     elif isinstance(a, Layout) and isinstance(b, Layout):
         yield f"C has the shape of B = {b}, and C(i) = A(B(i)) for A = {a}."
         leaves = [Layout(s, d) for s, d in b.leaves if s > 1]
@@ -106,7 +99,7 @@ def _composition(a, b):
             i = b.size - 1
             yield f"The parts must add up everywhere. At the last index, {i}, B is {b(i)}, and A({b(i)}) = {a(b(i))}."
     else:
-        yield f"A swizzle is no shape and stride, so both are kept: {b} first, then {a}."
+        yield f"Both are kept: first {b}, then {a}."
 
 
 def _as_leaf(a: Layout, leaf: Layout) -> str:
@@ -140,9 +133,14 @@ def _inverse(layout):
         steps.append((d, s, index))
         index *= s
     yield "Sort the leaves by stride, and note how far the index moves for one step of each."
+    reach = 1
     for d, s, weight in sorted(steps):
         if s > 1:
             yield f"stride {d}: {s} steps, each moves the index by {weight}."
+            if d and d < reach:
+                yield "Strides overlap here: each index that may come next is tried, and the largest inverse kept."
+                return
+            reach = d * s
 
 
 def _divide(layout, tiler):
@@ -151,10 +149,10 @@ def _divide(layout, tiler):
         yield from _inside(layout, lambda inner: _divide(inner, tiler))
     elif isinstance(tiler, tuple):
         for m, (mode, t) in enumerate(zip(layout.modes(), tiler, strict=False)):
-            yield f"mode {m}, {mode}: {'stays' if t is None else f'(tile, rest) by {_text(t)} is {algebra.logical_divide(mode, t)}'}"
+            yield f"mode {m}, {mode}: {'stays' if t is None else f'(tile, rest) by {format_tuple(t)} is {algebra.logical_divide(mode, t)}'}"
     else:
         rest = algebra.complement(tiler, layout.size)
-        yield f"T = {tiler} is one tile; T* = complement(T, {layout.size}) = {rest} takes it everywhere."
+        yield f"T = {tiler} is one tile; T* = complement(T, {layout.size}) = {rest} says where tiles start."
         yield f"The result is A o (T, T*) = A o {algebra.stack((tiler, rest))}."
 
 
@@ -164,12 +162,18 @@ def _product(block, tiler):
         yield from _inside(block, lambda inner: _product(inner, tiler))
     elif isinstance(tiler, tuple):
         for m, (mode, t) in enumerate(zip(block.modes(), tiler, strict=False)):
-            yield f"mode {m}, {mode}: {'stays' if t is None else f'(block, copies) by {_text(t)} is {algebra.logical_product(mode, t)}'}"
+            made = "stays" if t is None else f"(block, copies) by {format_tuple(t)} is {algebra.logical_product(mode, t)}"
+            yield f"mode {m}, {mode}: {made}"
     else:
         n = block.size * tiler.cosize
         free = algebra.complement(block, n)
         yield f"{tiler.cosize} blocks of {block.size} need {n} slots; complement(block, {n}) = {free} says where copies can start."
         yield f"The tiler picks among those: {free} o {tiler} = {algebra.composition(free, tiler)}."
+
+
+def _paired(block, tiler):
+    yield from _product(block, as_layout(tiler))
+    yield "Each mode pairs the block's mode with the copies' mode."
 
 
 def _make_layout_tv(threads, values):
@@ -184,37 +188,40 @@ def _tile_to_shape(atom, shape, order=None):
     atom, shape = as_layout(atom), Layout(shape)
     counts = [mode.size // algebra.size(atom, m) if m < atom.rank else mode.size for m, mode in enumerate(shape)]
     yield f"{format_tuple(shape.shape)} holds {format_tuple(tuple(counts))} atoms of shape {format_tuple(atom.shape)}."
-    yield f"They are numbered in order {_text(order or tuple(range(len(counts))))}: a blocked product of the atom and those numbers."
+    yield f"They are numbered in order {format_tuple(order or tuple(range(len(counts))))}: a blocked product of the atom and those numbers."
 
 
 def _local_tile(tensor, tiler, coordinate, proj=None):
     tiler, coordinate = algebra.project(algebra.as_tiler(tiler), proj, "tiler"), algebra.project(coordinate, proj, "coordinate")
-    yield f"zipped_divide gives (tile, tiles) = {algebra.zipped_divide(tensor, tiler)}."
-    yield f"The tile is kept, the tiles are fixed at {_text(coordinate)}; what that adds is the offset."
+    yield f"The tiles {format_tuple(tiler)} start where their complements say; {format_tuple(coordinate)} names a start in each mode."
+    yield "What that start adds is the tile's offset; the tile itself is composed from there on."
 
 
 def _local_partition(tensor, tiler, index, proj=None):
     tiler = as_layout(tiler)
-    place = tiler.coordinate(tiler.offsets().tolist().index(index))
-    tile = algebra.project(tuple(mode.size for mode in tiler.modes()), proj, "tiler")
-    yield f"Thread {index} stands at {_text(place)} of the tile, as {tiler} gives {index} there."
-    yield f"zipped_divide by the tile's shape {_text(tile)} gives {algebra.zipped_divide(tensor, tile)}; the tile's part is fixed there."
+    place = tiler.coordinate(tiler.offsets().tolist().index(index))  # one of them, where proj makes several one
+    tile = tuple(mode.size for mode in tiler)
+    yield f"Thread {index} stands at {format_tuple(place)} of the tile, as {tiler} gives {index} there."
+    yield f"Of each tile of shape {format_tuple(algebra.project(tile, proj, 'tiler'))} it takes that place."
 
 
 def _recast(new, old, layout):
     layout, n = as_function(layout), max(new // old, old // new)
-    yield f"Elements of {new} bits are {n} times {'as wide' if new > old else 'smaller'}."
-    if isinstance(layout, Layout):
-        fewer, smaller = ("fewer", "smaller") if new > old else ("more", "larger")
-        yield f"Where the stride is 1 there are {n} times {fewer} of them; other strides are {n} times {smaller}."
-    else:
+    yield f"Elements of {new} bits are {'as wide as before' if n == 1 else f'{n} times ' + ('wider' if new > old else 'narrower')}."
+    if isinstance(layout, Swizzle):
         yield f"A swizzle keeps 2^m elements together: m {'falls' if new > old else 'grows'} by log2({n}) = {n.bit_length() - 1}."
+    elif isinstance(layout, (ComposedLayout, Tensor)):
+        yield from _inside(layout, lambda inner: list(_recast(new, old, inner))[1:])
+    else:
+        for before, after in zip(layout.leaves, algebra.recast_layout(new, old, layout).leaves, strict=True):
+            yield f"{before[0]}:{before[1]} becomes {after[0]}:{after[1]}."
 
 
 _STEPS = {
     "coalesce": _coalesce, "composition": _composition, "complement": _complement, "right_inverse": _inverse, "left_inverse": _inverse,
     **dict.fromkeys(("logical_divide", "zipped_divide", "tiled_divide", "flat_divide"), _divide),
-    **dict.fromkeys(("logical_product", "zipped_product", "tiled_product", "flat_product", "blocked_product", "raked_product"), _product),
+    **dict.fromkeys(("logical_product", "zipped_product", "tiled_product", "flat_product"), _product),
+    **dict.fromkeys(("blocked_product", "raked_product"), _paired),
     "make_layout_tv": _make_layout_tv, "tile_to_shape": _tile_to_shape, "local_tile": _local_tile,
     "local_partition": _local_partition, "recast_layout": _recast,
 }

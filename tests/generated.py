@@ -158,5 +158,5 @@ CALLS = {
     "tile_to_shape": any_kind(compact_layouts(32)).flatmap(_shapes_for),
     "local_tile": _tile_calls(),
     "local_partition": _partition_calls(),
-    "recast_layout": st.tuples(WIDTHS, any_kind()).map(lambda pair: (*pair[0], pair[1])),
+    "recast_layout": st.tuples(WIDTHS, any_kind(st.one_of(compact_layouts(48), layouts()))).map(lambda pair: (*pair[0], pair[1])),
 }

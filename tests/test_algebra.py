@@ -19,17 +19,22 @@ from layoutviz import (
     Swizzle,
     Tensor,
     algebra,
+    append,
     blocked_product,
     coalesce,
     complement,
     composition,
+    cosize,
     explain,
+    filter_zeros,
     flat_divide,
+    get,
     group,
     left_inverse,
     local_partition,
     local_tile,
     logical_divide,
+    logical_product,
     make_layout_tv,
     raked_product,
     recast_layout,
@@ -45,6 +50,8 @@ from layoutviz.laws import check
 
 pytestmark = pytest.mark.filterwarnings("ignore::layoutviz.RaggedWarning")
 ASKING = {"size", "cosize", "rank", "depth"}
+NEVER_REFUSED = {"flatten", "coalesce", "filter_zeros", "append", "prepend", "get", "select", "group", "slice_", "tile_to_shape",
+                 "make_layout_tv"}
 
 
 def test_every_operation_has_generated_calls():
@@ -69,7 +76,7 @@ def test_each_result_obeys_its_law(op):
         assert str(result if not isinstance(result, tuple) else result[1]) in explain(op, *args)[-1]
 
     run()
-    assert seen["right"] > seen["refused"] / 2, seen
+    assert seen["refused"] <= seen["right"] * (0 if op in NEVER_REFUSED else 2), seen
 
 
 # --- composition: whenever an exhaustive search finds a layout, ours does
@@ -285,11 +292,10 @@ BAD = [
     (blocked_product, ("(2,2):(1,1)", "3:1"), "has no complement"),
     (make_layout_tv, ("(4,8):(16,1)", "2:1"), "32 threads are to be numbered 0 to 31, and none is number 8"),
     (make_layout_tv, ("(4,8):(8,1)", "2:3"), "none is number 1"),
-    (tile_to_shape, ("(8,64):(64,1)", (100, 128)), "mode 0 of shape .* has 100, which is no multiple of the atom's 8"),
     (tile_to_shape, ("(8,64):(64,1)", (16, 128), (0,)), "should rank 2 modes"),
-    (local_tile, ("(8,12):(12,1)", (4, 3), (2, 0)), "coordinate 2 is outside mode 2, which runs from 0 to 1"),
-    (local_tile, ("(8,12):(12,1)", (4, 3), (0, 0, 0)), "3 entries where shape"),
-    (local_tile, ("(8,12):(12,1)", (4, 3), (0, 0), (1,)), "proj has 1 entr"),
+    (local_tile, ("(8,12):(12,1)", (4, 3), (2, 0)), "coordinate 2 is outside mode 0, which runs from 0 to 1"),
+    (local_tile, ("(8,12):(12,1)", (4, 3), (0, 0, 0)), "a coordinate with 3 entries, where 2 modes are counted"),
+    (local_tile, ("(8,12):(12,1)", (4, 3), (0, 0), (1,)), "tuples of one length, not \(1,\) and \(4,3\)"),
     (local_partition, ("(8,12):(12,1)", "(2,4):(4,1)", 8), "thread 8 stands at no place of"),
     (local_partition, ("(8,12):(12,1)", "(2,4):(1,0)", 1), "thread 1 stands at 4 places of"),
     (recast_layout, (16, 24, "4:1"), "must be a multiple of the other"),
@@ -300,7 +306,7 @@ BAD = [
     (select, ("(4,4)", (0, 0)), "can be named once"),
     (group, ("(4,4)", 1, 1), "cannot group"),
     (coalesce, ("(4,4)", (1, 1, 1)), "a profile of 3 entries"),
-    (explain, ("compose", "4:1", "2:1"), 'no operation "compose"; there are size'),
+    (explain, ("compose", "4:1", "2:1"), "no operation 'compose'; there are size"),
 ]
 
 
@@ -372,3 +378,215 @@ def test_modes_can_be_asked_and_named():
 def test_raked_and_blocked_hold_the_same_elements():
     blocked, raked = (op("(2,5):(5,1)", "(3,4):(1,3)") for op in (blocked_product, raked_product))
     assert sorted(blocked.offsets()) == sorted(raked.offsets()) == list(range(120))
+
+
+# --- what mutations of the algebra showed to be untested
+
+
+def test_proj_picks_entries():
+    assert local_tile("(8,12):(12,1)", (4, 5, 3), (1, 7, 2), (1, None, 0)) == local_tile("(8,12):(12,1)", (4, 3), (1, 2))
+
+
+def test_threads_may_be_nested():
+    assert str(local_partition("(8,12):(12,1)", "((2,2),3):((1,2),4)", 5)) == "13 + (2,4):(48,3)"
+
+
+def test_a_shape_as_text_tiles_by_mode():
+    assert logical_divide("(8,12):(12,1)", "(4,3)") == logical_divide("(8,12):(12,1)", (4, 3))
+
+
+def test_a_mode_left_alone_counts_whole():
+    with pytest.warns(RaggedWarning, match="10 of 80 slots"):
+        logical_divide("(10,7):(7,1)", (None, 4))
+
+
+def test_copies_are_placed_by_the_tilers_cosize():
+    assert str(logical_product("2:8", "2:9")) == "(2,2):(8,17)" and check("logical_product", "2:8", "2:9")
+
+
+def test_a_cotarget_that_is_a_layout_counts_by_size():
+    assert str(complement("4:1", "8:3")) == "2:4"
+
+
+def test_the_smallest_negative_offset_is_refused():
+    with pytest.raises(LayoutError, match="reaches -1"):
+        composition("4:1", "2:-1")
+
+
+def test_the_nearest_ignores_strides_of_extent_1():
+    with pytest.raises(LayoutError, match="no layout computes"):
+        composition("(4,6,8):(2,3,5)", "(6,1):(3,-1)")
+
+
+def test_what_is_not_compared_everywhere_is_undecided():
+    with pytest.raises(LayoutError, match="undecided.*too many to try"):
+        algebra._compare(Layout(2**21), Layout(2**21), 0, Layout(2**21))
+
+
+def test_filter_zeros_is_advised_only_where_it_helps():
+    with pytest.raises(LayoutError) as error:
+        complement("(2,2,1):(1,1,0)", 24)
+    assert "filter_zeros" not in str(error.value)
+
+
+def test_recast_of_small_swizzles_and_single_elements():
+    assert recast_layout(32, 8, Swizzle(0, 0, 3)) == Swizzle(0, 0, 3)
+    assert str(recast_layout(8, 16, "(1,4):(0,1)")) == "(1,8):(0,1)"
+    with pytest.raises(LayoutError, match="do not hold whole groups of 4"):
+        recast_layout(32, 8, "(3,4):(1,3)")
+
+
+def test_negative_strides_are_no_zeros():
+    assert str(filter_zeros("(4,2):(-1,0)")) == "(4,1):(-1,0)"
+
+
+def test_ways_to_name_modes():
+    assert append("8", "1", 9).rank == 9 and get("(4,(2,3))", [1, 0]) == Layout("2:4")
+    assert cosize("(4,4)", ()) == 16 and select("(4,6):(6,1)", range(1)) == Layout("(4):(6)")
+    with pytest.raises(LayoutError, match="is to have rank 1"):
+        append("(4,4)", 2, 1)
+
+
+def test_limits_and_places_of_composed_layouts():
+    with pytest.raises(LayoutError, match="reads bit 62"):
+        Swizzle(1, 0, 62)
+    assert str(ComposedLayout(Swizzle(1, 0, 2), 3, Tensor("4:1", 5))) == "S<1,0,2> o 8 o 4:1"
+    assert find_alias("(2,2):(1,0) o 0 o 4:1") == (0, 2)
+    with pytest.raises(LayoutError, match="has no negative index"):
+        ComposedLayout("4:1", 0, "2:-1")
+
+
+def test_large_layouts_need_no_table():
+    assert composition(Layout((6, 2**40)), Layout(2**21, 4)) == Layout(2**21, 4)
+    assert same_function(Layout((2**20, 2**20)), 2**40)
+
+
+def test_a_slice_of_one_mode_may_be_a_tuple():
+    assert slice_("8:2", (3,)) == Tensor(Layout(1), 6)
+
+
+@pytest.mark.parametrize(("call", "says"), [
+    (("coalesce", "(2,3,2):(5,1,3)"), "2:3 continues 3:1, as 3 * 1 = 3: together 6:1"),
+    (("right_inverse", "(2,3,4):(12,4,1)"), "stride 1: "),
+    (("right_inverse", "(2,3,4):(12,4,1)"), "moves the index by 6"),
+    (("logical_divide", "(4,2):(3,20)", "2:1"), "complement(T, 8) = 4:2"),
+    (("logical_product", "2:8", "2:9"), "complement(block, 20)"),
+    (("recast_layout", 16, 8, "(4,3):(1,4)"), "2 times wider"),
+    (("recast_layout", 16, 8, "(4,3):(1,4)"), "4:1 becomes 2:1"),
+    (("recast_layout", 16, 8, Swizzle(3, 4, 3)), "log2(2) = 1"),
+    (("composition", "(10,2):(16,4)", "(3,4):(1,5)"), "At the last index, 11, B is 17"),
+    (("composition", "16:2", "9:1"), "indices 0, 1, 2, 3, 4, 5, 6, 7, ..."),
+    (("tile_to_shape", "(8,4)", (16, 12)), "holds (2,3) atoms"),
+    (("logical_divide", "10:1", 4), "2 of 12 slots"),
+    (("explain_nothing",), "no operation"),
+])
+def test_the_steps_have_true_numbers(call, says):
+    try:
+        assert says in str(explain(*call))
+    except LayoutError as error:
+        assert says in str(error)
+
+
+@pytest.mark.parametrize("call", [
+    ("composition", "4:1"), ("local_partition", "(8,12):(12,1)", "(2,4):(4,1)", 99), ("recast_layout", 0, 8, "4:1"),
+    ("recast_layout", "x", 8, "4:1"), ("right_inverse", "S<1,0,1> o 0 o 4:1"), ("complement", "S<1,0,1> o 0 o 4:1", 8),
+    ("composition", Swizzle(1, 0, 1), (2, 2)), ("local_tile", "(8,12):(12,1)", (4, 3), (0, 0), 5), ("group", "(4,4)", (0, 1), 2),
+    ("append", "(4,4)", 2, (3, 4)), ("local_partition", "(8,12):(12,1)", "2:1", (0, 5)),
+])
+def test_explain_ends_in_words(call):
+    try:
+        assert explain(*call)
+    except LayoutError:
+        pass
+
+
+def test_a_projected_place_may_have_several_threads():
+    call = ("(4,6):(6,1)", "(2,9,3):(1,0,2)", 3, (1, None, 1))
+    assert str(local_partition(*call)) == "7 + (2,2):(12,3)" and check("local_partition", *call)
+
+
+# --- what attackers found
+
+
+def test_offsets_past_2_to_the_62_are_refused_in_every_kind():
+    for make in (lambda: algebra.as_layout(f"{2**62} + S<0,0,0> o {2**62} o 2:0"), lambda: Layout("4:2")(2**62),
+                 lambda: Tensor(ComposedLayout(Swizzle(0, 0, 0), 2**62, "S<0,0,0> o 4 o 2:1"), 8), lambda: Layout("4:2").at([2**62])):
+        with pytest.raises(LayoutError, match=r"2\^62"):
+            make()
+
+
+@pytest.mark.parametrize("indices", [[0.5, 1.7], [True], [2**70], ["a"], None, [[1], [1, 2]], np.array([2**63], np.uint64), [np.nan], [-1]])
+def test_at_takes_whole_numbers_only(indices):
+    with pytest.raises(LayoutError):
+        Layout("4:2").at(indices)
+
+
+def test_a_tile_is_found_where_the_division_of_the_whole_has_no_layout():
+    assert str(local_tile("((4,6),8):((1,100),600)", (3, 4), (0, 0))) == "(3,4):(1,600)"
+    assert str(local_tile("(5,(5,1)):(3,(8,6))", (4, 4), (0, 0))) == "(4,4):(3,8)"
+    with pytest.warns(RaggedWarning, match=r"10 of 16 slots of this piece of \(10,7\):\(7,1\) lie outside"):
+        assert str(local_tile("(10,7):(7,1)", (4, 4), (2, 1))) == "60 + (4,4):(7,1)"
+    layout = Layout("((4,6),8):((1,100),600)")
+    for at in range(8):
+        try:
+            piece = local_tile(layout, (3, 4), (at, 1))
+        except LayoutError:
+            assert 3 * at // 4 != (3 * at + 2) // 4  # the tile crosses from one column of 4 to the next
+            continue
+        assert piece.offsets().tolist() == [layout(3 * at + i, 4 + j) for j in range(4) for i in range(3)]
+
+
+def test_a_long_composition_is_never_called_impossible_by_its_start():
+    with pytest.raises(LayoutError, match="undecided"):  # (1048577,2):(3,1000000001)
+        composition("(3145730,4):(1,1000000000)", "2097154:3")
+
+
+def test_right_inverses_of_overlapping_strides_are_found():
+    assert right_inverse(Layout((2,) * 9, (1,) * 9)).size == 8
+    assert right_inverse("(3,3,3,3,3):(1,1,1,1,1)").size == 9
+
+
+def nested(n):
+    value = 2
+    for _ in range(n):
+        value = (value,)
+    return value
+
+
+LOOP = []
+LOOP.append(LOOP)
+
+
+GARBAGE = [LOOP, nested(3000), "1+" * 5000 + "4:1", "S<1,0,1> o " * 3000 + "4:1", np.array([1, 2]), {1: 2}, 1j, b"4:1", float("nan")]
+
+
+@pytest.mark.parametrize("value", GARBAGE, ids=map(str, range(len(GARBAGE))))
+@pytest.mark.parametrize("op", algebra.__all__)
+def test_garbage_ends_in_words(op, value):
+    rest = {"group": (0, 1), "recast_layout": (8, "4:1"), "local_tile": ((2,), (0,)), "local_partition": ("2:1", 0)}
+    count = len(algebra.named_arguments.__globals__["signature"](getattr(algebra, op)).parameters)
+    for place in range(min(count, 3)):
+        args = ["(4,4)", 2, 1][: max(count - (op in ("append", "prepend", "tile_to_shape", "coalesce")), 1)]
+        args = [*args, *rest.get(op, ())][:count]
+        args[place : place + 1] = [value]
+        for call in (getattr(algebra, op), lambda *args: explain(op, *args), lambda *args: check(op, *args)):
+            try:
+                call(*args)
+            except LayoutError:
+                pass
+
+
+def test_a_shape_of_many_modes_is_read_quickly():
+    assert Layout(tuple((1, 1) for _ in range(60000))).size == 1
+
+
+def test_ragged_counts_are_those_of_the_layout_as_it_is():
+    for layout, tile, words in (("S<2,0,2> o 0 o 10:1", 4, "2 of 12 slots lie outside it, of which 2 fall into unused slots between"),
+                                ("10:-1", 4, "2 of 12 slots lie outside it, of which 2 run before its start")):
+        with pytest.warns(RaggedWarning, match=words):
+            logical_divide(layout, tile)
+
+
+def test_atoms_that_do_not_fill_a_shape_are_told():
+    with pytest.warns(RaggedWarning, match="mode 0 asks for 5: 3 atoms of 2 make 6"):
+        assert str(tile_to_shape("(2,2)", (5, 4))) == "((2,3),(2,2)):((1,4),(2,12))"

@@ -16,9 +16,7 @@ def plain_part(layout: CoordinateFunction) -> Layout:
     >>> plain_part(Tensor("S<1,0,2> o 4 o (2,4):(4,1)", 8))
     Layout("(2,4):(4,1)")
     """
-    while not isinstance(layout, Layout):
-        layout = layout.layout if isinstance(layout, Tensor) else layout.inner
-    return layout
+    return layout.plain
 
 
 def slot_range(layout: CoordinateFunction) -> tuple[int, int] | None:
