@@ -65,6 +65,8 @@ def _compose(a: Layout, b: Layout, start: int = 0) -> Layout:
     if start + b.offset_range[0] < 0:
         raise LayoutError(f"{a} o {b}: {b} reaches {b.offset_range[0]}, and {a} has no negative index")
     digits, last = _digits(a)
+    if not digits:  # A is one stride, and so is A of B
+        return Layout.of(b.shape, nest([d * last if s > 1 else 0 for s, d in b.leaves], b.shape))
     parts, carries = [], [start // w % s for (s, _), w in zip(digits, _weights(digits), strict=False)]
     for leaf in b.leaves:
         part, tops = _compose_leaf(digits, last, *leaf) or _compose_leaf_by_table(a, digits, *leaf)
