@@ -9,7 +9,10 @@ from collections.abc import Callable
 Color = Callable[[int], str]
 
 # one ink for one kind of label, the same in every picture
-INKS = {"offset": "#1f1f1f", "index": "#1c3f94", "coordinate": "#7b1e4b"}
+INKS = {
+    "offset": "#1f1f1f", "index": "#1c3f94", "coordinate": "#7b1e4b", "bank": "#084843", "thread": "#5f2a0a", "value": "#4b2a86",
+    "tile": "#2d4a12", "address": "#3a3a3a",
+}  # fmt: skip
 WRONG, RIGHT = "#b3261e", "#1a7f37"  # white on them, and they on white, have a contrast of 4.5:1 or more
 BLANK = "#f4f4f4"  # a place that holds nothing
 
@@ -24,7 +27,8 @@ def _mix(at: float) -> str:
 
 
 _SHADES = tuple(_mix(n / 63) for n in range(64))
-_CATEGORIES = ("#a6cee3", "#fdd49e", "#b8e186", "#f4b6d2", "#d9d9d9", "#fff2ae", "#c5b3e6", "#8fd3c7")
+# any two are at least 10 apart (CIEDE2000), also as seen with each of the three common colour-vision deficiencies: tests/test_pictures.py
+_CATEGORIES = ("#8fe6fb", "#fbe4ce", "#a1be75", "#d2e5e4", "#c9b5ad", "#dfe898", "#9ab3f0", "#b8b6c5")
 
 
 def ramp(low: int, high: int) -> Color:

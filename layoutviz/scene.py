@@ -12,7 +12,9 @@ import numpy as np
 from layoutviz.color import Color, categories, ramp
 from layoutviz.errors import LayoutError
 
-MARKS = ("wrong", "alias", "hole")  # a wrong cell; a cell whose offset another one has too; a place that nothing maps to
+# a wrong cell; a cell whose offset another one has too; a place that nothing maps to; a slot of a tile that lies outside the layout
+MARKS = ("wrong", "alias", "hole", "outside")
+EMPTY = ("hole", "outside")  # no element is there: drawn without a fill
 
 
 @dataclass(frozen=True)

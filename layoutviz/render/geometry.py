@@ -116,7 +116,7 @@ def texts(scene: Scene, g: Geometry) -> Iterator[Text]:
 
 
 def marks(place: Place) -> Iterator[Line]:
-    """A wrong cell: a heavy frame and a cross. An alias: a dark corner. A hole: a stroke through it."""
+    """A wrong cell: a heavy frame and a cross. An alias: a dark corner. A hole: a stroke through it. Outside: hatched."""
     w, h = place.cell_w, place.cell_h
     for cell, mark in place.panel.marks.items():
         x, y = place.x + place.panel.col[cell] * w, place.y + place.panel.row[cell] * h
@@ -128,8 +128,13 @@ def marks(place: Place) -> Iterator[Line]:
             yield Line("wrong", ((right, top), (right - s, top + s)), WRONG, 2)
         elif mark == "alias":
             yield Line("alias", ((x + w, y), (x + w, y + s), (x + w - s, y)), LINE, filled=True)
-        else:
+        elif mark == "hole":
             yield Line("hole", ((x + 3, y + h - 3), (x + w - 3, y + 3)), FAINT_LINE)
+        else:
+            for part in (0.34, 0.67, 1.0):
+                yield Line("outside", ((x, y + part * h), (x + part * w, y)), FAINT_LINE)
+            for part in (0.33, 0.66):
+                yield Line("outside", ((x + part * w, y + h), (x + w, y + part * h)), FAINT_LINE)
 
 
 def frames(place: Place) -> Iterator[Line]:

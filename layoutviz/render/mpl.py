@@ -14,7 +14,7 @@ from matplotlib.transforms import IdentityTransform
 
 from layoutviz.color import BLANK, INKS
 from layoutviz.render.geometry import GLYPH, Line, Place, Text, frames, layout_scene, marks, texts
-from layoutviz.scene import Scene
+from layoutviz.scene import EMPTY, Scene
 
 DPI = 96  # CSS pixels: a new figure is as large as the SVG
 ALIGN = {"start": "left", "middle": "center", "end": "right"}
@@ -48,7 +48,7 @@ def _cells(ax, place: Place, fills, point: float) -> None:
     x = place.x + np.asarray(panel.col) * place.cell_w
     y = place.y + np.asarray(panel.row) * place.cell_h
     corners = np.array([(0, 0), (place.cell_w, 0), (place.cell_w, place.cell_h), (0, place.cell_h)])
-    faces = [BLANK if panel.marks.get(c) == "hole" else fill for c, fill in enumerate(fills)]
+    faces = [BLANK if panel.marks.get(c) in EMPTY else fill for c, fill in enumerate(fills)]
     ax.add_collection(PolyCollection(np.stack([x, y], -1)[:, None] + corners, facecolors=faces, edgecolors="white", linewidths=point))
     if place.font:
         _labels(ax, panel, x + place.cell_w / 2, y + place.cell_h / 2 + place.font * 0.35, place.font, point)

@@ -8,7 +8,7 @@ from html import escape
 
 from layoutviz.color import BLANK, INKS
 from layoutviz.render.geometry import Line, Place, Text, frames, layout_scene, marks, texts
-from layoutviz.scene import Scene
+from layoutviz.scene import EMPTY, Scene
 
 MONO = "ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace"
 LOOK = {"title": ' font-weight="600"', "head": "", "caption": ' font-family="system-ui,sans-serif"'}
@@ -33,8 +33,8 @@ def svg(scene: Scene) -> str:
 
 def _cells(place: Place, fills: list[str], link_by: str) -> list[str]:
     panel = place.panel
-    if "hole" in panel.marks.values():
-        fills = [BLANK if panel.marks.get(c) == "hole" else fill for c, fill in enumerate(fills)]
+    if panel.marks:
+        fills = [BLANK if panel.marks.get(c) in EMPTY else fill for c, fill in enumerate(fills)]
     # the parts that repeat are made once: a cell then costs one short join
     xs = [f'<rect x="{place.x + c * place.cell_w:g}"' for c in range(panel.cols)]
     ys = [f' y="{place.y + r * place.cell_h:g}" width="{place.cell_w:g}" height="{place.cell_h:g}" fill="' for r in range(panel.rows)]

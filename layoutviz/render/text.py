@@ -2,11 +2,11 @@
 
 from layoutviz.scene import Panel, Scene
 
-SIGNS = {"wrong": "!", "alias": "=", "hole": " "}
+SIGNS = {"wrong": "!", "alias": "=", "hole": " ", "outside": "/"}
 
 
 def text(scene: Scene) -> str:
-    """Each panel as a table with its headers; a wrong cell is followed by "!", a cell that shares its offset by "=".
+    """Each panel as a table with its headers; a wrong cell is followed by "!", a cell that shares its offset by "=", one outside by "/".
 
     >>> from layoutviz import Layout, to_text
     >>> print(to_text(Layout("(2,3):(3,1)")))

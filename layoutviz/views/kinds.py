@@ -1,0 +1,18 @@
+"""What the parameters of a view are. An explorer makes a control for each parameter from its annotation; keyword-only ones get none."""
+
+from typing import Annotated, Literal, NamedTuple
+
+from layoutviz.layout import CoordinateFunction
+
+
+class Range(NamedTuple):
+    """The ends of a slider, both included."""
+
+    low: int
+    high: int
+
+
+AnyLayout = CoordinateFunction  # a layout of any kind, or its notation: a text field, and a slider for each number
+Tiler = Annotated[object, "tiler"]  # a tuple by mode, or a layout: a text field, and a slider for each number
+Label = Literal["offset", "index", "coordinate"]  # what stands in a cell: buttons
+Bits = Literal[4, 8, 16, 32, 64]  # the width of an element
