@@ -34,7 +34,8 @@ reset:  ## start your copy of chapter NN=01 over; the old one is kept beside it
 
 nightly:  ## test the algebra on 10,000 generated calls an operation, and 20,000 against the DSL
 	@$(BOOTSTRAP) test
-	@HYPOTHESIS_PROFILE=nightly $(RUN) -m pytest -n 2 tests/test_layout.py tests/test_algebra.py tests/test_against_dsl.py tests/test_against_peer.py
+	@HYPOTHESIS_PROFILE=nightly $(RUN) -m pytest -n 2 tests/test_layout.py tests/test_algebra.py tests/test_laws_verdicts.py tests/test_memory.py \
+		tests/test_against_dsl.py tests/test_against_peer.py
 
 bench:  ## measure how fast the algebra is, and how fast pictures are made and shown
 	@$(BOOTSTRAP) bench

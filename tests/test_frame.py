@@ -31,11 +31,20 @@ def test_the_readme_s_commands_are_the_makefile_s():
     commands = [line.split("#")[0].split() for line in blocks.splitlines() if line.strip()]
     commands += [inline.split() for inline in re.findall(r"`(make [^`]*)`", readme)]
     makes = [command for command in commands if command[0] == "make"]
-    assert makes and all(command[0] in ("make", "git", "cd", "conda") for command in commands)
+    assert makes and all(command[0] in ("make", "git", "cd", "conda", "python") for command in commands)
     assert {command[1] for command in makes} <= targets()
     assert {"lab", "test", "gpu", "build", "reset"} <= {command[1] for command in makes}
     variables = {word.split("=")[0] for command in makes for word in command[2:]}
     assert variables <= {"PORT", "TORCH", "NN", "PYTHON"}
+
+
+def test_the_readme_s_python_says_what_stands_beside_it():
+    code = re.search(r"^```python\n(.*?)^```", (HOME / "README.md").read_text(), re.S | re.M)[1]
+    imports, calls = code.split("\n\n")
+    names = {}
+    exec(imports, names)
+    said = [eval(line.split("#")[0], names) for line in calls.splitlines() if line]
+    assert str(said[0]) == "(3,(2,2)):(16,(80,4))" and len(said[1]) == 4 and not said[2].holds
 
 
 def test_help_names_every_target():
