@@ -4,6 +4,7 @@ from inspect import signature
 
 from layoutviz.composed import as_layout
 from layoutviz.errors import LayoutError
+from layoutviz.layout import CoordinateFunction
 from layoutviz.scene import Scene, beside
 from layoutviz.views.grid import grid
 from layoutviz.views.memory_strip import memory_strip
@@ -12,21 +13,38 @@ from layoutviz.views.transpose import transpose
 VIEWS = {"grid": grid, "transpose": transpose, "memory_strip": memory_strip}
 
 
-def scene_of(thing, view: str = "grid", **options) -> Scene:
-    """A Scene of a layout of any kind, of notation, or of a shape; a Scene is as it is. LayoutError for unknown views and options."""
-    if view not in VIEWS:
+def scene_of(thing, view: str | None = None, **options) -> Scene:
+    """A Scene of whatever the view takes first, and its other parameters by name; a Scene is taken as it is.
+
+    Without a view it is picked: the grid for a layout of any kind, its notation or a shape; "tv" for a pair (tile, TV layout) as
+    make_layout_tv gives it, and for a tiled copy of the DSL. LayoutError for unknown views and options.
+    """
+    if view is not None and view not in VIEWS:
         raise LayoutError(f'there is no view "{view}"; there are {", ".join(VIEWS)}')
     if isinstance(thing, Scene):
-        if options or view != "grid":
+        if options or view not in (None, "grid"):
             raise LayoutError("a Scene is drawn as it is; views and options are for layouts")
         return thing
-    takes = list(signature(VIEWS[view]).parameters)[1:]
-    if unknown := set(options) - set(takes):
-        raise LayoutError(f"{view} has no option {', '.join(sorted(unknown))}; it takes {', '.join(takes)}")
-    return VIEWS[view](thing, **options)
+    view, values = pick_view(thing, view)
+    takes = signature(VIEWS[view]).parameters
+    if unknown := set(options) - set(list(takes)[len(values) :]):
+        raise LayoutError(f"{view} has no option {', '.join(sorted(unknown))}; it takes {', '.join(list(takes)[len(values) :])}")
+    values |= options
+    if missing := [name for name, p in takes.items() if p.default is p.empty and name not in values]:
+        raise LayoutError(f"the view {view} needs {' and '.join(missing)} as well, by name")
+    return VIEWS[view](**values)
 
 
-def draw(thing, view: str = "grid", **options):
+def pick_view(thing, view: str | None = None) -> tuple[str, dict]:
+    """The view that fits a thing, if none is given, and the thing as values of its first parameters."""
+    pair = isinstance(thing, tuple) and len(thing) == 2 and isinstance(thing[1], CoordinateFunction)
+    if view is None:
+        view = "tv" if pair and "tv" in VIEWS else "grid"
+    names = list(signature(VIEWS[view]).parameters)
+    return view, dict(zip(names, thing, strict=False)) if pair and view == "tv" else {names[0]: thing}
+
+
+def draw(thing, view: str | None = None, **options):
     """A live picture (a Board) of a layout or a Scene. `view` is "grid", "transpose" or "memory_strip".
 
     Hover shows what a cell is; a click pins it; cells with the same offset light up together on every board of the output.
@@ -55,33 +73,40 @@ def compare(*things, **options):
     return draw(beside(*scenes).with_caption(caption))
 
 
-def explore(thing, view: str = "grid", **options):
-    """A live explorer: a slider for each extent and stride, a field for notation, the choice of view and label.
+def explore(thing, view: str | None = None, **options):
+    """A live explorer of a view: a control for each of its parameters, a step through the index, a string that restores its state.
 
-    In a ComposedLayout the sliders move the layout inside; the swizzle and the offset are changed in the notation.
+    `thing` is what the view takes first, other parameters go by name; or it is such a string, "view=grid; layout=(4,4):(4,1)".
 
-    explore("(4,4):(4,1)")
+        explore("(4,4):(4,1)")
+        explore("(8,12):(12,1)", "tiles", tiler=(4, 3))
     """
-    from layoutviz.widgets.explorer import Explorer
+    from layoutviz.widgets.explorer import Explorer, read_state
 
-    return Explorer(as_layout(thing), view, **options)
+    if isinstance(thing, str) and thing.strip().startswith("view="):
+        name, values = read_state(thing)
+        return Explorer(name, values | options)
+    if view is not None and view not in VIEWS:
+        raise LayoutError(f'there is no view "{view}"; there are {", ".join(VIEWS)}')
+    name, values = pick_view(thing, view)
+    return Explorer(name, values | options)
 
 
-def to_svg(thing, view: str = "grid", **options) -> str:
+def to_svg(thing, view: str | None = None, **options) -> str:
     """A picture as one SVG string."""
     from layoutviz.render.svg import svg
 
     return svg(scene_of(thing, view, **options))
 
 
-def to_figure(thing, view: str = "grid", *, ax=None, **options):
+def to_figure(thing, view: str | None = None, *, ax=None, **options):
     """A picture as a matplotlib Figure, made without pyplot; or drawn into `ax`."""
     from layoutviz.render.mpl import figure
 
     return figure(scene_of(thing, view, **options), ax)
 
 
-def to_text(thing, view: str = "grid", **options) -> str:
+def to_text(thing, view: str | None = None, **options) -> str:
     """A picture as plain text."""
     from layoutviz.render.text import text
 

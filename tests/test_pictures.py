@@ -261,7 +261,7 @@ def test_large_layouts_of_every_kind_are_drawn_as_a_window_and_say_what_is_too_m
 
 def test_layouts_with_endless_slices_are_drawn_at_once():
     scene = grid(Layout((4, 4, 10**10)))
-    assert len(scene.all_panels()) == 8 and "Drawn: the first 8 slices of 10,000,000,000." in scene.caption
+    assert len(scene.all_panels()) == 8 and "Drawn: slices 0 to 7 of 10,000,000,000." in scene.caption
     assert describe(Layout((2**30, 4, 2), (1, 1, 2**29))).endswith("slots. Slots are shared (aliasing).")
 
 
@@ -286,7 +286,7 @@ def test_only_what_is_left_out_is_said_to_be():
     assert "Drawn" not in grid(Layout((128, 128))).caption and "Drawn" in grid(Layout((129, 128))).caption
     assert "Drawn" not in memory_strip(Layout(1024)).caption and "Drawn" in memory_strip(Layout(1025)).caption
     wide = grid(Layout("(128,128,8):(1,64,3)"))
-    assert len(wide.all_panels()) == 1 and wide.caption.endswith("Drawn: the first slice of 8.")
+    assert len(wide.all_panels()) == 1 and wide.caption.endswith("Drawn: slice 0 of 8.")
     assert len(grid(Layout("(64,64,8)")).all_panels()) == 4
 
 

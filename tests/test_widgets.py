@@ -1,24 +1,39 @@
 """Board and Explorer in Python: one owner of the state, and input that is no layout changes nothing."""
 
+import functools
+import html
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from layoutviz import Layout, LayoutError, compare, draw, explore, to_svg
 from layoutviz.api import VIEWS, scene_of
-from layoutviz.composed import ComposedLayout, Tensor
-from layoutviz.views.slots import plain_part
+from layoutviz.composed import Tensor
+from layoutviz.layout import CoordinateFunction
 from layoutviz.widgets.board import Board
+
+
+def shown(explorer) -> CoordinateFunction:
+    return explorer.values["layout"]
+
+
+def controls(explorer):
+    """The text field of the layout, its sliders for extents and for strides, and the buttons of the label."""
+    layout = explorer.controls["layout"]
+    half = len(layout.sliders) // 2
+    return layout.text, layout.sliders[:half], layout.sliders[half:], explorer.controls["label"].widget
 
 
 def agree(explorer) -> bool:
     """Whether controls, state and picture say the same."""
-    layout, view, label = explorer.layout_shown, explorer.view.value, explorer.label.value
-    sliders = [s.value for s in explorer.extents], [s.value for s in explorer.strides]
+    text, extents, strides, label = controls(explorer)
     return (
-        explorer.notation.value == str(layout)
-        and tuple(zip(*sliders, strict=True)) == plain_part(layout).leaves
-        and explorer.board.svg == to_svg(layout, view, label=label)
+        text.value == str(shown(explorer))
+        and tuple((s.value, d.value) for s, d in zip(extents, strides, strict=True)) == shown(explorer).plain.leaves
+        and explorer.board.svg == to_svg(shown(explorer), explorer.view.value, label=label.value)
+        and explorer.view.value == explorer.view_shown and explorer.field.value == explorer.state
+        and explore(explorer.state).board.svg == explorer.board.svg
     )
 
 
@@ -27,56 +42,50 @@ def agree(explorer) -> bool:
 def test_sliders_notation_and_picture_follow_one_state(moves):
     explorer = explore("(4,6):(6,1)")
     for which, value in moves:
-        (explorer.extents + explorer.strides)[which].value = value
-        assert explorer.layout_shown.leaves[which % 2][which // 2] == value
+        _, extents, strides, _ = controls(explorer)
+        (extents + strides)[which].value = value
+        assert shown(explorer).leaves[which % 2][which // 2] == value
         assert agree(explorer)
 
 
 def test_notation_sets_all_and_rebuilds_the_sliders():
     explorer = explore("(4,6):(6,1)")
-    explorer.notation.value = "(4,(2,200)):(-3,(1,500))"
-    assert str(explorer.layout_shown) == "(4,(2,200)):(-3,(1,500))"
-    assert [s.description for s in explorer.extents] == ["shape 0", "shape 1.0", "shape 1.1"]
+    controls(explorer)[0].value = "(4,(2,200)):(-3,(1,500))"
+    assert str(shown(explorer)) == "(4,(2,200)):(-3,(1,500))"
+    assert [s.description for s in controls(explorer)[1]] == ["shape 0", "shape 1.0", "shape 1.1"]
     assert agree(explorer)
 
 
-def test_the_sliders_of_a_composed_layout_move_the_layout_inside():
-    explorer = explore("S<2,0,3> o 4 o (4,(2,3)):(8,(1,2))")
-    explorer.strides[1].value, explorer.extents[2].value = 3, 5
-    assert explorer.layout_shown == ComposedLayout("S<2,0,3> o 4 o (4,(2,5)):(8,(3,2))") and agree(explorer)
-    explorer.notation.value = "(8,3):(3,1) o 0 o 6:2"
-    explorer.strides[0].value = 4
-    assert explorer.layout_shown == ComposedLayout("(8,3):(3,1) o 0 o 6:4") and agree(explorer)
-    explorer.notation.value = "(4,6):(6,1)"
-    assert explorer.layout_shown == Layout("(4,6):(6,1)") and agree(explorer)
-    explorer.notation.value = "S<2,0,3>"
-    assert "S&lt;2,0,3&gt; alone has no shape" in explorer.message.value and "still shows (4,6):(6,1)" in explorer.message.value
-
-
-def test_the_sliders_of_a_tensor_leave_it_at_its_place():
-    explorer = explore(Tensor("(4,6):(6,1)", 20))
-    explorer.extents[0].value = 3
-    assert explorer.layout_shown == Tensor("(3,6):(6,1)", 20) and agree(explorer)
-    explorer.notation.value = "7 + S<1,0,2> o 0 o (2,6):(6,1)"
-    assert explorer.layout_shown == Tensor("S<1,0,2> o 0 o (2,6):(6,1)", 7) and agree(explorer)
+@pytest.mark.parametrize(("start", "which", "value", "then"), [
+    ("S<2,0,3> o 4 o (4,(2,3)):(8,(1,2))", 2, 5, "S<2,0,3> o 4 o (4,(2,5)):(8,(1,2))"),
+    ("(8,3):(3,1) o 0 o 6:2", 1, 4, "(8,3):(3,1) o 0 o 6:4"),
+    ("20 + (4,6):(6,1)", 0, 3, "20 + (3,6):(6,1)"),
+    ("7 + S<1,0,2> o 0 o (2,6):(6,1)", 1, 5, "7 + S<1,0,2> o 0 o (2,5):(6,1)"),
+])
+def test_sliders_move_the_plain_layout_inside(start, which, value, then):
+    explorer = explore(start)
+    _, extents, strides, _ = controls(explorer)
+    (extents + strides)[which].value = value
+    assert str(shown(explorer)) == then and agree(explorer)
 
 
 def test_choices_redraw():
     explorer = explore("(4,6):(6,1)")
-    for view in VIEWS:
+    for view in ("transpose", "memory_strip", "grid"):
         for label in ("index", "coordinate", "offset"):
-            explorer.view.value, explorer.label.value = view, label
+            explorer.view.value = view
+            controls(explorer)[3].value = label
             assert agree(explorer)
 
 
-@pytest.mark.parametrize("text", ["(4,6:(6,1)", "", "(0,6):(6,1)", "(4,6):(6,1,2)", "(4,9007199254740993):(1,4)"])
+@pytest.mark.parametrize("text", ["(4,6:(6,1)", "", "(0,6):(6,1)", "(4,6):(6,1,2)", "(4,9007199254740993):(1,4)", "S<2,0,3>"])
 def test_notation_that_is_no_layout_stays_to_be_mended_and_changes_nothing(text):
     explorer = explore("(4,6):(6,1)")
     before = explorer.board.svg
-    explorer.notation.value = text
-    assert "The picture still shows (4,6):(6,1)." in explorer.message.value
-    assert (explorer.board.svg, explorer.layout_shown, explorer.notation.value) == (before, Layout("(4,6):(6,1)"), text)
-    explorer.strides[0].value = 7
+    controls(explorer)[0].value = text
+    assert "The picture still shows view=grid; layout=(4,6):(6,1)." in explorer.message.value
+    assert (explorer.board.svg, shown(explorer), controls(explorer)[0].value) == (before, Layout("(4,6):(6,1)"), text)
+    controls(explorer)[2][0].value = 7
     assert explorer.message.value == "" and agree(explorer)
 
 
@@ -86,8 +95,8 @@ def test_what_a_view_cannot_draw_is_refused_and_the_controls_go_back():
     assert "7:2 has 1 mode; a transpose swaps two" in explorer.message.value
     assert explorer.view.value == "memory_strip" and agree(explorer)
     explorer = explore("(4,6):(6,1)", "transpose")
-    explorer.notation.value = "7:2"
-    assert "The picture still shows (4,6):(6,1)." in explorer.message.value
+    controls(explorer)[0].value = "7:2"
+    assert "The picture still shows view=transpose; layout=(4,6):(6,1)." in explorer.message.value
 
 
 @pytest.mark.parametrize("options", [{"view": "nope"}, {"label": "nope"}, {"view": "memory_strip", "label": "nope"}])
@@ -100,10 +109,47 @@ def test_views_and_labels_that_are_not_there_are_refused_in_words(options):
 
 def test_a_fault_in_a_callback_is_shown_and_raised(monkeypatch):
     explorer = explore("(4,6):(6,1)")
-    monkeypatch.setattr("layoutviz.widgets.explorer.scene_of", lambda *_, **__: 1 / 0)
+    monkeypatch.setitem(VIEWS, "grid", functools.wraps(VIEWS["grid"])(lambda *_, **__: 1 / 0))
     with pytest.raises(ZeroDivisionError):
-        explorer.strides[0].value = 7
+        controls(explorer)[2][0].value = 7
     assert "ZeroDivisionError" in explorer.message.value
+
+
+def test_a_step_walks_the_index_and_comes_round():
+    explorer = explore("(2,3):(3,1)")
+    seen = []
+    for _ in range(7):
+        explorer.step.click()
+        seen += explorer.board.picked
+    assert seen == [0, 3, 1, 4, 2, 5, 0]
+    explorer.back.click()
+    assert explorer.board.picked == [5]
+
+
+@pytest.mark.parametrize(("state", "says"), [
+    ("view=nope", "restores no explorer: it starts with one of view=grid"), ("view=grid", "the view grid needs layout as well"),
+    ("view=grid; layout=(4,4", "cannot read"), ("view=grid; layout=4:1; label=bank", "label is one of offset, index, coordinate, not bank"),
+    ("view=grid; layout=4:1; colour=2", "the view grid has no colour"),
+    ("view=grid; layout=4:1; first=x", "'x' in the first is not a whole number"),
+    ("view=grid; layout=4:1; layout=8:1", "layout stands in it twice"),
+])
+def test_a_state_that_cannot_be_restored_says_why(state, says):
+    with pytest.raises(LayoutError) as error:
+        explore(state)
+    assert says in str(error.value)
+    explorer = explore("(4,6):(6,1)")
+    explorer.field.value = state
+    assert html.escape(says) in explorer.message.value and shown(explorer) == Layout("(4,6):(6,1)")
+
+
+def test_a_slider_runs_through_the_slices_of_a_large_rank_3():
+    explorer = explore("(2,2,40)")
+    first = explorer.controls["first"].widget
+    assert (first.min, first.max, first.layout.display) == (0, 32, None)
+    first.value = 32
+    assert explorer.board.scene.all_panels()[-1].title == "(2,2,40):(1,2,4)   at (:,:,39)"
+    assert explorer.state == "view=grid; layout=(2,2,40):(1,2,4); first=32"
+    assert explore("(4,4)").controls["first"].widget.layout.display == "none"
 
 
 def test_a_board_carries_its_picture_and_words_for_places_without_widgets():
@@ -140,26 +186,27 @@ def test_compare_says_what_it_leaves_out_and_what_is_shared():
 
 def test_a_value_past_a_sliders_end_widens_it():
     explorer = explore("(4,6):(6,1)")
-    explorer.notation.value = "(40,6):(500,-7)"
+    text, extents, strides, _ = controls(explorer)
+    text.value = "(40,6):(500,-7)"
     assert agree(explorer)
-    assert explorer.extents[0].max == 40 and explorer.strides[0].max == 500 and explorer.strides[1].min == -7
+    assert extents[0].max == 40 and strides[0].max == 500 and strides[1].min == -7
 
 
 def test_the_label_follows_the_view_until_the_reader_chooses_one():
     explorer = explore("(4,6):(6,1)")
     explorer.view.value = "memory_strip"
-    assert explorer.label.value == "coordinate" and agree(explorer)
+    assert controls(explorer)[3].value == "coordinate" and agree(explorer)
     explorer.view.value = "grid"
-    assert explorer.label.value == "offset" and agree(explorer)
-    explorer.label.value = "index"
+    assert controls(explorer)[3].value == "offset" and agree(explorer)
+    controls(explorer)[3].value = "index"
     explorer.view.value = "memory_strip"
-    assert explorer.label.value == "index" and agree(explorer)
+    assert controls(explorer)[3].value == "index" and agree(explorer)
 
 
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda: draw("(4,4):(4,1)", lable="index"), "grid has no option lable; it takes label, labels, marks, color, title, caption"),
+        (lambda: draw("(4,4):(4,1)", lable="index"), "grid has no option lable; it takes label, first, labels, marks, color, title,"),
         (lambda: draw("(4,4):(4,1)", "transpose", title="A"), "transpose has no option title; it takes label"),
         (lambda: draw("(4,4):(4,1)", marks={0: "bad"}), "not 0 to 'bad'"),
         (lambda: draw("(4,4):(4,1)", marks={16: "wrong"}), "not 16 to 'wrong'"),

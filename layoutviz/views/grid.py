@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from math import prod
+from typing import Annotated, get_args
 
 import numpy as np
 
@@ -12,17 +13,25 @@ from layoutviz.int_tuple import leaf_values
 from layoutviz.layout import CoordinateFunction, Layout
 from layoutviz.notation import format_tuple
 from layoutviz.scene import MARKS, Border, Panel, Scene
-from layoutviz.views.slots import alias_marks, counted, describe
+from layoutviz.views.kinds import AnyLayout, Label, Range
+from layoutviz.views.slots import alias_marks, describe
 
-LABELS = ("offset", "index", "coordinate")
+LABELS = get_args(Label)
 WINDOW = 128  # rows or columns in one picture; of a larger layout the first ones are drawn
 PANELS = 8  # slices of a layout of rank 3 or more in one picture, or fewer:
 CELLS = WINDOW * WINDOW  # cells in one picture
 
 
+def _last_first(values: dict) -> int:
+    """The last slice from which a full row of panels can be drawn."""
+    layout = values["layout"]
+    return prod(mode.size for mode in _modes(layout)[2:]) - _slices(layout)
+
+
 def grid(
-    layout: CoordinateFunction,
-    label: str = "offset",
+    layout: AnyLayout,
+    label: Label = "offset",
+    first: Annotated[int, Range(0, _last_first)] = 0,
     *,
     labels: Sequence[str] | None = None,
     marks: Mapping[int, str] | None = None,
@@ -33,8 +42,8 @@ def grid(
     """A layout of any kind and rank: rank 1 as one row, rank 2 as rows and columns, more as one panel for each further coordinate.
 
     `labels`, one text for each index, stand in for the label. Cells that share an offset are marked; `marks` maps further
-    indices to one of scene.MARKS. Of more than 128 rows or columns, 8 panels or 128*128 cells the first ones are drawn, and the
-    caption says so.
+    indices to one of scene.MARKS. Of more than 128 rows or columns, 8 panels or 128*128 cells the first ones are drawn (panels from
+    slice `first` on), and the caption says so.
 
     >>> scene = grid(Layout("(2,3):(3,1)"))
     >>> scene.panels[0][0].labels
@@ -49,9 +58,11 @@ def grid(
             raise LayoutError(f"marks take an index of {layout} to one of {', '.join(MARKS)}, not {index} to {mark!r}")
     if labels is not None:
         labels = ["".join(char if char.isprintable() else " " for char in str(text)) for text in labels]
-    panels = tuple(_panel(layout, n, label, labels, marks or {}, title) for n in range(_slices(layout)))
+    if not 0 <= first <= (last := _last_first({"layout": layout})):
+        raise LayoutError(f"first is the first slice drawn, 0 to {last} for {layout}, not {first}")
+    panels = tuple(_panel(layout, first + n, label, labels, marks or {}, title) for n in range(_slices(layout)))
     text = caption if caption is not None else describe(layout)
-    return Scene((panels,), caption=" ".join(filter(None, (text, window_note(layout)))), color=color)
+    return Scene((panels,), caption=" ".join(filter(None, (text, window_note(layout, first)))), color=color)
 
 
 def check_label(label: str) -> None:
@@ -131,12 +142,12 @@ def _slices(layout: CoordinateFunction) -> int:
     return min(prod(sizes[2:]), PANELS, max(1, CELLS // cells))
 
 
-def window_note(layout: CoordinateFunction) -> str:
+def window_note(layout: CoordinateFunction, first: int = 0) -> str:
     """Says what is left out of the picture, or nothing."""
     sizes = [mode.size for mode in _modes(layout)]
     names = ("columns",) if len(sizes) == 1 else ("rows", "columns")
     notes = [f"{name} 0 to {WINDOW - 1} of {size:,}" for name, size in zip(names, sizes, strict=False) if size > WINDOW]
     drawn, slices = _slices(layout), prod(sizes[2:])
     if drawn < slices:
-        notes.append(f"the first {counted(drawn, 'slice') if drawn > 1 else 'slice'} of {slices:,}")
+        notes.append(f"{f'slices {first} to {first + drawn - 1}' if drawn > 1 else f'slice {first}'} of {slices:,}")
     return f"Drawn: {', '.join(notes)}." if notes else ""

@@ -1,15 +1,18 @@
 """What the parameters of a view are. An explorer makes a control for each parameter from its annotation; keyword-only ones get none."""
 
-from typing import Annotated, Literal, NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Literal
 
 from layoutviz.layout import CoordinateFunction
 
 
-class Range(NamedTuple):
-    """The ends of a slider, both included."""
+@dataclass(frozen=True)
+class Range:
+    """The ends of a slider, both included. The upper one may depend on the other values; a slider with one place is not shown."""
 
     low: int
-    high: int
+    high: int | Callable[[dict], int]
 
 
 AnyLayout = CoordinateFunction  # a layout of any kind, or its notation: a text field, and a slider for each number

@@ -8,6 +8,7 @@ from layoutviz.layout import SEARCH_LIMIT, CoordinateFunction, Layout
 from layoutviz.notation import format_tuple
 from layoutviz.scene import Panel, Scene
 from layoutviz.views.grid import check_label
+from layoutviz.views.kinds import AnyLayout, Label
 from layoutviz.views.slots import describe, slot_range
 
 NAMED = 4  # elements that a tip names of those that share a slot
@@ -16,7 +17,7 @@ ONE_ROW = 24  # up to so many slots stand in one row
 WIDTH = 16  # slots in a row of a longer strip
 
 
-def memory_strip(layout: CoordinateFunction, label: str = "coordinate", *, title: str = "memory, by offset") -> Scene:
+def memory_strip(layout: AnyLayout, label: Label = "coordinate", *, title: str = "memory, by offset") -> Scene:
     """The slots from the smallest offset to the largest, labelled with the coordinate (or index, or offset) that lives there.
 
     A slot that nothing maps to is drawn as a hole; one that n elements share is labelled "×n". Of a longer

@@ -2,15 +2,15 @@
 
 from layoutviz.composed import as_layout
 from layoutviz.errors import LayoutError
-from layoutviz.layout import CoordinateFunction
 from layoutviz.modes import select
 from layoutviz.scene import Scene
 from layoutviz.views.grid import grid, window_note
+from layoutviz.views.kinds import AnyLayout, Label
 from layoutviz.views.memory_strip import strip_note, strip_panel
 from layoutviz.views.slots import describe
 
 
-def transpose(layout: CoordinateFunction, label: str = "offset") -> Scene:
+def transpose(layout: AnyLayout, label: Label = "offset") -> Scene:
     """A rank-2 layout beside its transpose (the same two modes, swapped), over the memory that both read.
 
     >>> [panel.title for panel in transpose("(2,3):(3,1)").all_panels()]

@@ -1,25 +1,19 @@
-"""`Explorer`: sliders over every extent and stride of a layout, a field for its notation, and the picture that answers."""
+"""`Explorer`: any view, live: a control for each of its parameters, the picture that answers, and a string that restores it all."""
 
 import traceback
-from functools import wraps
+from collections import Counter
+from contextlib import suppress
 from html import escape
+from inspect import Parameter, signature
 
 import ipywidgets as w
 import traitlets
 
-from layoutviz.api import VIEWS, scene_of
-from layoutviz.composed import as_layout
+from layoutviz.api import VIEWS
 from layoutviz.errors import LayoutError
-from layoutviz.int_tuple import leaf_values, nest
-from layoutviz.layout import CoordinateFunction, Layout
-from layoutviz.modes import on_inner
-from layoutviz.scene import Scene
-from layoutviz.views.grid import LABELS
-from layoutviz.views.slots import plain_part
+from layoutviz.notation import format_tuple
 from layoutviz.widgets.board import Board, add_static
-
-SLIDER_LIMIT = 2**53
-EXTENT_MAX, STRIDE_MAX = 16, 32  # the sliders' least upper ends; a larger value, once typed, widens its slider
+from layoutviz.widgets.controls import control, read, row
 
 MESSAGE_STYLE = (
     "margin:4px 12px;white-space:pre-wrap;word-break:normal;line-height:1.35;font-weight:600;"
@@ -27,111 +21,113 @@ MESSAGE_STYLE = (
 )
 
 
-def _shown(callback):
-    """Errors in a callback vanish in Lab: show them in the explorer. A LayoutError is an answer, anything else a fault."""
-
-    @wraps(callback)
-    def guarded(self, change):
-        if self._following:
-            return
-        try:
-            callback(self, change)
-        except LayoutError as error:
-            if change.owner is not self.notation:  # what was typed stays, to be mended
-                self._follow()
-            self._say(f"{error}\nThe picture still shows {self.layout_shown}.")
-        except Exception:
-            self._say(traceback.format_exc())
-            raise
-
-    return guarded
-
-
 class Explorer(w.VBox):
-    """A live view of one layout. `layout_shown` owns the state: sliders and notation set it, everything shown follows it.
-    The sliders of a ComposedLayout are its plain part's.
+    """A live view. `values`, the value of each parameter, and `view_shown` own the state; everything shown follows them.
 
-    Post: `board.scene` shows `layout_shown` at all times; input that is no layout leaves both as they were and says why.
+    state: all of it as one string, `view=grid; layout=(4,4):(4,1)`, which `explore` and the field at the foot take back.
+    The view can be changed for any that needs nothing more than what is there; a step walks the index and picks its cell.
+    Post: `board.scene` shows `values` at all times; input that is no answer leaves both as they were and says why.
 
-    >>> e = Explorer(Layout("(4,4):(4,1)"))
-    >>> e.strides[1].value = 2
-    >>> str(e.layout_shown), e.notation.value
-    ('(4,4):(4,2)', '(4,4):(4,2)')
+    >>> e = Explorer("grid", {"layout": "(4,4):(4,1)"})
+    >>> e.controls["layout"].sliders[3].value = 2
+    >>> str(e.values["layout"]), e.controls["layout"].text.value, e.state
+    ('(4,4):(4,2)', '(4,4):(4,2)', 'view=grid; layout=(4,4):(4,2)')
     """
 
-    layout_shown = traitlets.Instance(CoordinateFunction)
+    state = traitlets.Unicode()
 
-    def __init__(self, layout: CoordinateFunction, view: str = "grid", *, label: str | None = None):
-        label = label or _usual_label(view)
-        self.board = Board(_scene(layout, view, label))
-        self._drawn = view, label
-        self._following = False
-        self.notation = w.Text(value=str(layout), description="layout", continuous_update=False, layout=w.Layout(width="340px"))
-        self.view = w.Dropdown(options=[(name.replace("_", " "), name) for name in VIEWS], value=view, description="view")
-        self.label = w.ToggleButtons(options=LABELS, value=label, style={"button_width": "90px"})
-        self.message, self.sliders = w.HTML(), w.VBox()
-        super().__init__(layout_shown=layout)
-        self.children = [_row(self.notation, self.view, self.label), self.sliders, self.message, self.board]
-        self._build_sliders()
-        self.notation.observe(self._on_notation, "value")
-        self.view.observe(self._on_choice, "value")
-        self.label.observe(self._on_choice, "value")
+    def __init__(self, view: str, values: dict):
+        self._following, self.values, self.view_shown, self.controls = False, {}, None, {}
+        self.view = w.Dropdown(description="view")
+        look = {"tooltip": "walk the index", "layout": w.Layout(width="auto")}
+        self.back, self.step = w.Button(description="◀", **look), w.Button(description="step ▶", **look)
+        self.field = w.Text(description="state", continuous_update=False, layout=w.Layout(width="96%"))
+        self.message, self.panel = w.HTML(), w.VBox()
+        values = _complete(view, values)
+        self.board = Board(VIEWS[view](**values))
+        super().__init__()
+        self.children = [row(self.view, self.back, self.step), self.panel, self.message, self.board, self.field]
+        self._take(view, values)
+        self.view.observe(lambda change: self._ask(lambda: self.show(change.new, self._kept(change.new))), "value")
+        self.field.observe(lambda change: self._ask(lambda: self.show(*read_state(change.new)), typed=True), "value")
+        self.back.on_click(lambda _: self._ask(lambda: self.walk(-1)))
+        self.step.on_click(lambda _: self._ask(lambda: self.walk(1)))
 
-    @_shown
-    def _on_notation(self, change):
-        self.show(as_layout(change.new))
+    def show(self, view: str, values: dict) -> None:
+        """Show a view with these values; parameters that it has and `values` lacks keep their default.
 
-    @_shown
-    def _on_slider(self, change):
-        plain = plain_part(self.layout_shown)
-        values = ([slider.value for slider in sliders] for sliders in (self.extents, self.strides))
-        moved = Layout(*map(nest, values, (plain.shape, plain.stride)))
-        self.show(on_inner(lambda _: moved)(self.layout_shown))  # what stands outside stays
-
-    @_shown
-    def _on_choice(self, change):
-        view, label = self._drawn
-        if change.owner is self.view and label == _usual_label(view):
-            self._following = True  # the label follows the view, unless the reader chose another
-            self.label.value = _usual_label(change.new)
-            self._following = False
-        self.show(self.layout_shown)
-
-    def show(self, layout: CoordinateFunction) -> None:
-        """Show another layout, in the view and with the label chosen.
-
-        It is drawn first: one that this view cannot draw raises LayoutError and changes nothing.
+        It is drawn first: what cannot be drawn raises LayoutError and changes nothing.
         """
-        scene = _scene(layout, self.view.value, self.label.value)
-        self.layout_shown, self._drawn = layout, (self.view.value, self.label.value)
-        self._follow()
+        values = _complete(view, values)
+        scene = VIEWS[view](**values)
+        if view != self.view_shown:
+            self.board.picked = []
         self.board.scene = scene
+        self._take(view, values)
         self._say("")
+
+    def walk(self, by: int) -> None:
+        """Pick the cell whose index comes `by` after the one picked last; the first one after the end, or where none is picked."""
+        scene = self.board.scene
+        panel = next((panel for panel in scene.all_panels() if "index" in panel.keys), None)
+        if panel is None:
+            raise LayoutError(f"the cells of {self.view_shown} have no index to walk")
+        index, links = panel.keys["index"].tolist(), panel.keys[scene.link_by].tolist()
+        order = sorted(set(index) - {-1})
+        now = next((i for i, link in zip(index, links, strict=True) if self.board.picked and link == self.board.picked[-1]), None)
+        place = (order.index(now) + by) % len(order) if now in order else 0
+        self.board.picked = [links[index.index(order[place])]]
+
+    def _kept(self, view: str) -> dict:
+        """The values that another view can take over: not those that are only this view's usual ones."""
+        usual = {p.name: p.default for p in parameters(self.view_shown)}
+        kept = {}
+        for p in parameters(view):
+            if p.name in self.values and self.values[p.name] != usual[p.name]:
+                with suppress(LayoutError):
+                    kept[p.name] = read(p, self.values[p.name])
+        return kept
+
+    def _take(self, view: str, values: dict) -> None:
+        self.view_shown, self.values = view, values
+        self._follow()
 
     def _follow(self) -> None:
         """Make the controls show what is drawn. Their changes are then no input."""
         self._following = True
         try:
-            layout = plain_part(self.layout_shown)
-            self.notation.value = str(self.layout_shown)
-            self.view.value, self.label.value = self._drawn
-            if _profile(layout) != self._profile:
-                self._build_sliders()
-            for slider, value in zip(self.extents + self.strides, leaf_values(layout.shape) + leaf_values(layout.stride), strict=True):
-                slider.max, slider.min = max(slider.max, value), min(slider.min, value)
-                slider.value = value
+            if list(self.controls) != list(self.values) or self.view.value != self.view_shown:
+                self._build()
+            for name, each in self.controls.items():
+                each.follow(self.values[name], self.values)
+            self.view.value = self.view_shown
+            self.field.value = self.state = write_state(self.view_shown, self.values)
         finally:
             self._following = False
 
-    def _build_sliders(self) -> None:
-        layout = plain_part(self.layout_shown)
-        self._profile = _profile(layout)
-        names = _leaf_names(layout.shape)
-        self.extents = [_slider(f"shape {name}", 1, EXTENT_MAX, s) for name, (s, _) in zip(names, layout.leaves, strict=True)]
-        self.strides = [_slider(f"stride {name}", 0, STRIDE_MAX, d) for name, (_, d) in zip(names, layout.leaves, strict=True)]
-        for slider in self.extents + self.strides:
-            slider.observe(self._on_slider, "value")
-        self.sliders.children = [_row(*pair) for pair in zip(self.extents, self.strides, strict=True)]
+    def _build(self) -> None:
+        fitting = [name for name in VIEWS if {p.name for p in parameters(name) if p.default is p.empty} <= set(self.values)]
+        self.view.options = [(name.replace("_", " "), name) for name in fitting]
+        self.controls = {p.name: control(p, self._asked(p.name)) for p in parameters(self.view_shown)}
+        self.panel.children = [each.widget for each in self.controls.values()]
+
+    def _asked(self, name: str):
+        """What a control calls with the value that its reader asks for."""
+        return lambda make, typed: self._ask(lambda: self.show(self.view_shown, self.values | {name: make()}), typed)
+
+    def _ask(self, answer, typed: bool = False) -> None:
+        """Errors in a callback vanish in Lab: show them here. A LayoutError is an answer, anything else a fault."""
+        if self._following:
+            return
+        try:
+            answer()
+        except LayoutError as error:
+            if not typed:  # what was typed stays, to be mended
+                self._follow()
+            self._say(f"{error}\nThe picture still shows {self.state}.")
+        except Exception:
+            self._say(traceback.format_exc())
+            raise
 
     def _say(self, words: str) -> None:
         self.message.value = f'<pre role="alert" style="{MESSAGE_STYLE}">{escape(words)}</pre>' if words else ""
@@ -141,33 +137,41 @@ class Explorer(w.VBox):
         return add_static(super()._repr_mimebundle_(**kwargs), static["image/svg+xml"], static["text/plain"])
 
 
-def _usual_label(view: str) -> str:
-    return "coordinate" if view == "memory_strip" else "offset"  # a slot's offset stands above it already
+def parameters(view: str) -> list[Parameter]:
+    """The parameters of a view that have a control."""
+    return [p for p in signature(VIEWS[view]).parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
 
 
-def _scene(layout: CoordinateFunction, view: str, label: str) -> Scene:
-    if max(abs(number) for leaf in plain_part(layout).leaves for number in leaf) > SLIDER_LIMIT:
-        raise LayoutError(f"{layout} has numbers beyond 2^53, where a slider in a browser ends; draw() shows it without sliders")
-    return scene_of(layout, view, label=label)
+def _complete(view: str, values: dict) -> dict:
+    """The value of every parameter of the view, read. LayoutError for a view that there is not, or one that needs more."""
+    if view not in VIEWS:
+        raise LayoutError(f'there is no view "{view}"; there are {", ".join(VIEWS)}')
+    given = {p.name: values.get(p.name, p.default) for p in parameters(view)}
+    if missing := [name for name, value in given.items() if value is Parameter.empty]:
+        raise LayoutError(f"the view {view} needs {' and '.join(missing)} as well")
+    return {p.name: read(p, given[p.name]) for p in parameters(view)}
 
 
-def _row(*controls: w.Widget) -> w.HBox:
-    """Controls side by side, in several lines where the page is narrow."""
-    return w.HBox(controls, layout=w.Layout(flex_flow="row wrap"))
+def write_state(view: str, values: dict) -> str:
+    """A view and its values as one string, without those that are the usual ones.
+
+    >>> write_state("grid", {"layout": "(4,4):(4,1)", "label": "index", "first": 0})
+    'view=grid; layout=(4,4):(4,1); label=index'
+    """
+    changed = [p.name for p in parameters(view) if p.name in values and values[p.name] != p.default]
+    return "; ".join([f"view={view}", *(f"{name}={format_tuple(values[name])}" for name in changed)])
 
 
-def _slider(name: str, low: int, high: int, value: int) -> w.IntSlider:
-    wide, named = w.Layout(width="420px"), {"description_width": "80px"}
-    return w.IntSlider(value, min(low, value), max(high, value), description=name, style=named, layout=wide)
-
-
-def _profile(layout: Layout):
-    """The nesting alone: every leaf replaced by 0."""
-    return nest([0] * len(layout.leaves), layout.shape)
-
-
-def _leaf_names(shape, prefix: str = "") -> list[str]:
-    """How sliders call the leaves: "0", "1", or "1.0" for the first entry of mode 1."""
-    if not isinstance(shape, tuple):
-        return [prefix.removesuffix(".")]
-    return [name for n, part in enumerate(shape) for name in _leaf_names(part, f"{prefix}{n}.")]
+def read_state(text: str) -> tuple[str, dict]:
+    """The view and its values from such a string. LayoutError for what is none."""
+    pairs = [part.partition("=")[::2] for part in text.split(";")]
+    named = {name.strip(): value.strip() for name, value in pairs}
+    view = named.pop("view", None)
+    if view not in VIEWS or len(pairs) != len(named) + 1:
+        again = [name for name, count in Counter(name.strip() for name, _ in pairs).items() if count > 1]
+        why = f"{again[0]} stands in it twice" if again else f'it starts with one of view={", view=".join(VIEWS)}'
+        raise LayoutError(f'"{text[:80]}" restores no explorer: {why}')
+    known = {p.name: p for p in parameters(view)}
+    if unknown := set(named) - set(known):
+        raise LayoutError(f"the view {view} has no {', '.join(sorted(unknown))}; it has {', '.join(known)}")
+    return view, named

@@ -1,0 +1,196 @@
+"""Controls of an explorer: one for each parameter of a view, made from the parameter's annotation.
+
+`read` makes a value of what is given for a parameter. A control shows a value (`follow`) and reports another one that its reader asks
+for (`asked`); it keeps no state of its own.
+"""
+
+import ast
+from collections.abc import Callable
+from inspect import Parameter
+from typing import Literal, get_args, get_origin
+
+import ipywidgets as w
+
+from layoutviz.composed import as_layout
+from layoutviz.errors import LayoutError
+from layoutviz.int_tuple import leaf_values, nest, whole_number
+from layoutviz.layout import CoordinateFunction, Layout
+from layoutviz.modes import on_inner
+from layoutviz.notation import format_tuple, parse
+from layoutviz.views.kinds import Range
+
+SLIDER_LIMIT = 2**53  # a number in a browser ends here
+EXTENT_MAX, STRIDE_MAX = 16, 32  # the sliders' least upper ends; a larger value, once typed, widens its slider
+NARROW = 24  # letters of all choices together that stand side by side as buttons
+
+# (what makes the value, whether it was typed: then it stays to be mended if it is no answer)
+Asked = Callable[[Callable[[], object], bool], None]
+
+
+def read(parameter: Parameter, value):
+    """The value of a view's parameter from itself or from text. LayoutError for none, and for numbers that no slider can show."""
+    kind, name = _kind(parameter), parameter.name
+    if isinstance(kind, tuple):
+        for option in kind:
+            if str(option) == str(value):
+                return option
+        raise LayoutError(f"{name} is one of {', '.join(map(str, kind))}, not {str(value)[:40]}")
+    if isinstance(kind, Range):
+        digits = isinstance(value, str) and value.strip().lstrip("-").isdigit()
+        return whole_number(int(value) if digits else value, name)
+    value = kind.read(value)
+    if max(map(abs, kind.of(value)[1]), default=0) > SLIDER_LIMIT:
+        why = "has numbers beyond 2^53, where a slider in a browser ends; draw() shows it without sliders"
+        raise LayoutError(f"{format_tuple(value)} {why}")
+    return value
+
+
+def control(parameter: Parameter, asked: Asked):
+    """The control of a view's parameter."""
+    kind = _kind(parameter)
+    if isinstance(kind, tuple):
+        return Choice(parameter.name, kind, asked)
+    return Number(parameter.name, kind, asked) if isinstance(kind, Range) else Notation(parameter.name, kind, asked)
+
+
+def _kind(parameter: Parameter):
+    """The choices, the Range, or what knows the numbers in the notation."""
+    kind = parameter.annotation
+    if get_origin(kind) is Literal:
+        return get_args(kind)
+    notes = getattr(kind, "__metadata__", ())
+    if notes and isinstance(notes[0], Range):
+        return notes[0]
+    return LayoutNumbers if kind is CoordinateFunction else TilerNumbers
+
+
+class Choice:
+    """One of a few: buttons, or a list where they would be too wide."""
+
+    def __init__(self, name: str, options, asked: Asked):
+        wide = sum(len(str(option)) for option in options) > NARROW
+        shown = [(str(option).replace("_", " "), option) for option in options]
+        self.widget = w.Dropdown(options=shown, description=name) if wide else w.ToggleButtons(
+            options=shown, description=name, style={"button_width": "auto"})
+        self.widget.observe(lambda change: asked(lambda: change.new, False), "value")
+
+    def follow(self, value, values: dict) -> None:
+        self.widget.value = value
+
+
+class Number:
+    """A slider over whole numbers."""
+
+    def __init__(self, name: str, ends: Range, asked: Asked):
+        self.ends, self.widget = ends, _slider(name)
+        self.widget.observe(lambda change: asked(lambda: change.new, False), "value")
+
+    def follow(self, value, values: dict) -> None:
+        high = self.ends.high(values) if callable(self.ends.high) else self.ends.high
+        _set(self.widget, min(self.ends.low, value), max(high, value), value)
+        self.widget.layout.display = "none" if high <= self.ends.low else None
+
+
+class Notation:
+    """A text field for a layout or a tiler, and a slider for each of its numbers."""
+
+    def __init__(self, name: str, numbers, asked: Asked):
+        self.numbers, self.asked, self.value, self.names = numbers, asked, None, []
+        self.text = w.Text(description=name, continuous_update=False, layout=w.Layout(width="340px"))
+        self.rows = w.VBox()
+        self.widget = w.VBox([self.text, self.rows])
+        self.sliders: list[w.IntSlider] = []
+        self.text.observe(lambda change: self.asked(lambda: change.new, True), "value")
+
+    def follow(self, value, values: dict) -> None:
+        self.value, self.text.value = value, format_tuple(value)
+        names, found, least = self.numbers.of(value)
+        if names != self.names:
+            self._build(names)
+        for slider, number, (low, high) in zip(self.sliders, found, least, strict=True):
+            _set(slider, min(slider.min, low, number), max(slider.max, high, number), number)
+
+    def _build(self, names: list[str]) -> None:
+        self.names, self.sliders = names, [_slider(name) for name in names]
+        for slider in self.sliders:
+            slider.observe(self._moved, "value")
+        pairs = self.sliders[: len(names) // 2], self.sliders[len(names) // 2 :]
+        self.rows.children = [row(*pair) for pair in zip(*pairs, strict=True)] if self.numbers.paired else [row(*self.sliders)]
+
+    def _moved(self, change) -> None:
+        self.asked(lambda: self.numbers.put(self.value, [slider.value for slider in self.sliders]), False)
+
+
+class LayoutNumbers:
+    """The extents and strides of a layout; of a composed one, of the plain layout inside."""
+
+    paired = True  # each extent beside its stride
+
+    @staticmethod
+    def read(value) -> CoordinateFunction:
+        return as_layout(value)
+
+    @staticmethod
+    def of(layout) -> tuple[list[str], list[int], list[tuple[int, int]]]:
+        """Names, numbers, and the least ends of their sliders: first all extents, then all strides."""
+        plain = layout.plain
+        leaves, count = _leaf_names(plain.shape), len(plain.leaves)
+        names = [f"shape {leaf}".strip() for leaf in leaves] + [f"stride {leaf}".strip() for leaf in leaves]
+        return names, [s for s, _ in plain.leaves] + [d for _, d in plain.leaves], [(1, EXTENT_MAX)] * count + [(0, STRIDE_MAX)] * count
+
+    @staticmethod
+    def put(layout, numbers: list[int]) -> CoordinateFunction:
+        half, plain = len(numbers) // 2, layout.plain
+        moved = Layout(nest(numbers[:half], plain.shape), nest(numbers[half:], plain.shape))
+        return on_inner(lambda _: moved)(layout)  # what stands outside stays
+
+
+class TilerNumbers:
+    """The numbers of a tuple tiler; a layout tiler's are those of the layout."""
+
+    paired = False
+
+    @staticmethod
+    def read(value):
+        if isinstance(value, str) and ":" not in value and "None" in value:
+            try:
+                value = ast.literal_eval(value)
+            except (SyntaxError, ValueError):
+                raise LayoutError(f'cannot read the tiler "{value[:60]}"; it is written like (4,None)') from None
+        if isinstance(value, str):
+            value = as_layout(value) if ":" in value or "<" in value else parse(value)[0]
+        return tuple(value) if isinstance(value, list) else value
+
+    @staticmethod
+    def of(tiler) -> tuple[list[str], list[int], list[tuple[int, int]]]:
+        if isinstance(tiler, CoordinateFunction):
+            return LayoutNumbers.of(tiler)
+        if not all(isinstance(leaf, int) for leaf in leaf_values(tiler)):
+            return [], [], []
+        names = [f"tile {leaf}".strip() for leaf in _leaf_names(tiler)]
+        return names, list(leaf_values(tiler)), [(1, EXTENT_MAX)] * len(names)
+
+    @staticmethod
+    def put(tiler, numbers: list[int]):
+        return LayoutNumbers.put(tiler, numbers) if isinstance(tiler, CoordinateFunction) else nest(numbers, tiler)
+
+
+def row(*controls: w.Widget) -> w.HBox:
+    """Controls side by side, in several lines where the page is narrow."""
+    return w.HBox(controls, layout=w.Layout(flex_flow="row wrap"))
+
+
+def _slider(name: str) -> w.IntSlider:
+    return w.IntSlider(0, 0, 0, description=name, style={"description_width": "80px"}, layout=w.Layout(width="420px"))
+
+
+def _set(slider: w.IntSlider, low: int, high: int, value: int) -> None:
+    with slider.hold_trait_notifications():
+        slider.min, slider.max, slider.value = low, high, value
+
+
+def _leaf_names(shape, prefix: str = "") -> list[str]:
+    """How sliders call the leaves: "0", "1", or "1.0" for the first entry of mode 1."""
+    if not isinstance(shape, tuple):
+        return [prefix.removesuffix(".")]
+    return [name for n, part in enumerate(shape) for name in _leaf_names(part, f"{prefix}{n}.")]
