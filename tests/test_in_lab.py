@@ -59,7 +59,7 @@ def test_a_slider_moves_by_key_and_the_picture_changes(page, explorer):
     page.keyboard.press("ArrowRight")
     wait_for_title(explorer, Layout((16, 16), (17, 1)))
     assert shown_layout(explorer) == expected(Layout((16, 16), (17, 1)))
-    assert explorer.locator(".widget-text input").input_value() == "(16,16):(17,1)"
+    assert explorer.get_by_role("textbox", name="layout").input_value() == "(16,16):(17,1)"
 
 
 def test_a_slider_is_dragged_and_the_last_value_is_what_is_drawn(page, explorer):
@@ -75,7 +75,7 @@ def test_a_slider_is_dragged_and_the_last_value_is_what_is_drawn(page, explorer)
 
 
 def test_notation_is_typed_and_a_fault_in_it_is_pointed_at(page, explorer):
-    field = explorer.locator(".widget-text input")
+    field = explorer.get_by_role("textbox", name="layout")
     field.fill("(3,(2,2)):(1,(3,6))")
     field.press("Enter")
     wait_for_title(explorer, "(3,(2,2)):(1,(3,6))")
@@ -101,7 +101,7 @@ def outlined(cell, kind: str) -> list[str]:
     return cell.evaluate(
         """(cell, kind) => [...cell.querySelectorAll(`.lights .${kind}`)].map(box => {
             const same = r => ["x", "y"].every(a => r.getAttribute(a) === box.getAttribute(a));
-            return [...box.closest("svg").querySelectorAll("rect[data-k]")].find(same).querySelector("title").textContent;
+            return [...box.closest("svg").querySelectorAll("rect[data-k]")].find(same).dataset.t;
         })""",
         kind,
     )

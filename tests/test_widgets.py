@@ -11,6 +11,7 @@ from layoutviz import Layout, LayoutError, compare, draw, explore, to_svg
 from layoutviz.api import VIEWS, scene_of
 from layoutviz.composed import Tensor
 from layoutviz.layout import CoordinateFunction
+from layoutviz.render.svg import svg
 from layoutviz.widgets.board import Board
 
 
@@ -22,7 +23,7 @@ def controls(explorer):
     """The text field of the layout, its sliders for extents and for strides, and the buttons of the label."""
     layout = explorer.controls["layout"]
     half = len(layout.sliders) // 2
-    return layout.text, layout.sliders[:half], layout.sliders[half:], explorer.controls["label"].widget
+    return layout.text, layout.sliders[:half], layout.sliders[half:], explorer.controls["label"].choice
 
 
 def agree(explorer) -> bool:
@@ -31,7 +32,7 @@ def agree(explorer) -> bool:
     return (
         text.value == str(shown(explorer))
         and tuple((s.value, d.value) for s, d in zip(extents, strides, strict=True)) == shown(explorer).plain.leaves
-        and explorer.board.svg == to_svg(shown(explorer), explorer.view.value, label=label.value)
+        and explorer.board.svg == svg(scene_of(shown(explorer), explorer.view.value, label=label.value), live=True)
         and explorer.view.value == explorer.view_shown and explorer.field.value == explorer.state
         and explore(explorer.state).board.svg == explorer.board.svg
     )

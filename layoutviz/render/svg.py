@@ -1,7 +1,8 @@
-"""Draw a Scene as one SVG string. Static it has tooltips; a Board puts the same string into a page and makes it answer.
+"""Draw a Scene as one SVG string. Static it has tooltips; a Board puts the live form into a page and makes it answer.
 
 Parts carry classes (paper, title, head, caption, cells, lights), so that a page's style sheet can fit them to its theme. A cell
-is a <rect> with data-k, its link value, and a <title>, its tip; the cells stand in the order of the scene.
+is a <rect> with data-k, its link value, and its tip: a <title>, or live data-t, which is half as much for a browser to build. The
+cells stand in the order of the scene.
 """
 
 from html import escape
@@ -14,7 +15,7 @@ MONO = "ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace"
 LOOK = {"title": ' font-weight="600"', "head": "", "caption": ' font-family="system-ui,sans-serif"'}
 
 
-def svg(scene: Scene) -> str:
+def svg(scene: Scene, live: bool = False) -> str:
     """The scene as a complete <svg> element, its size in CSS pixels."""
     g = layout_scene(scene)
     w, h = f"{g.width:g}", f"{g.height:g}"
@@ -25,13 +26,13 @@ def svg(scene: Scene) -> str:
         f'<rect class="paper" width="{w}" height="{h}" rx="6" fill="#ffffff"/>'
     ]
     for place, fills in zip(g.places, scene.fills(), strict=True):
-        parts += ['<g class="cells" stroke="#ffffff">', *_cells(place, fills, scene.link_by), '</g><g pointer-events="none">']
+        parts += ['<g class="cells" stroke="#ffffff">', *_cells(place, fills, scene.link_by, live), '</g><g pointer-events="none">']
         parts += [*_labels(place), *map(_line, marks(place)), *map(_line, frames(place)), "</g>"]
     parts += [*map(_text, texts(scene, g)), '<g class="lights" pointer-events="none"/></svg>']
     return "".join(parts)
 
 
-def _cells(place: Place, fills: list[str], link_by: str) -> list[str]:
+def _cells(place: Place, fills: list[str], link_by: str, live: bool) -> list[str]:
     panel = place.panel
     if panel.marks:
         fills = [BLANK if panel.marks.get(c) in EMPTY else fill for c, fill in enumerate(fills)]
@@ -39,6 +40,8 @@ def _cells(place: Place, fills: list[str], link_by: str) -> list[str]:
     xs = [f'<rect x="{place.x + c * place.cell_w:g}"' for c in range(panel.cols)]
     ys = [f' y="{place.y + r * place.cell_h:g}" width="{place.cell_w:g}" height="{place.cell_h:g}" fill="' for r in range(panel.rows)]
     cells = zip(panel.row, panel.col, fills, panel.keys[link_by].tolist(), _escaped(panel.tips), strict=True)
+    if live:
+        return [f'{xs[c]}{ys[r]}{fill}" data-k="{key}" data-t="{tip}"/>' for r, c, fill, key, tip in cells]
     return [f'{xs[c]}{ys[r]}{fill}" data-k="{key}"><title>{tip}</title></rect>' for r, c, fill, key, tip in cells]
 
 
@@ -67,4 +70,4 @@ def _line(line: Line) -> str:
 
 def _escaped(words) -> list[str]:
     # one call for all of them: escaping each of 4096 labels apart costs milliseconds
-    return escape("\0".join(words), quote=False).split("\0") if len(words) else []
+    return escape("\0".join(words)).split("\0") if len(words) else []

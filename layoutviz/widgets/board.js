@@ -1,6 +1,6 @@
 // The Board's front end: shows the SVG that Python made, lights up cells that are linked, reports what is picked.
 //
-// Python owns the state (svg, picked, multiple). All a cell says is in the SVG: data-k is the value that links it, <title>
+// Python owns the state (svg, picked, multiple). All a cell says is in the SVG: data-k is the value that links it, data-t
 // its tip. Boards of one output find each other in the page, through two events: lv-hover and lv-pick.
 
 const SVG_NS = "http://www.w3.org/2000/svg";
@@ -27,7 +27,7 @@ function render({ model, el }) {
   const peers = () => (el.closest(".jp-OutputArea, .cell-output, .output") ?? document.body).querySelectorAll(".lv-board");
   const tell = (name, detail) => peers().forEach((peer) => peer.dispatchEvent(new CustomEvent(name, { detail })));
   const key = (cell) => cell.dataset.k; // text: a number in JavaScript ends at 2^53
-  const tip = (cell) => cell.querySelector("title").textContent;
+  const tip = (cell) => cell.dataset.t;
 
   function paint() {
     frame.innerHTML = model.get("svg");

@@ -37,7 +37,7 @@ class Board(anywidget.AnyWidget):
 
     def __init__(self, scene: Scene, *, multiple: bool = False):
         self._scene = scene
-        super().__init__(svg=svg(scene), multiple=multiple)
+        super().__init__(svg=svg(scene, live=True), multiple=multiple)
 
     @property
     def scene(self) -> Scene:
@@ -46,10 +46,10 @@ class Board(anywidget.AnyWidget):
     @scene.setter
     def scene(self, scene: Scene) -> None:
         self._scene = scene
-        self.svg = svg(scene)
+        self.svg = svg(scene, live=True)
 
     def _repr_mimebundle_(self, **kwargs):
-        return add_static(super()._repr_mimebundle_(**kwargs), self.svg, text(self._scene))
+        return add_static(super()._repr_mimebundle_(**kwargs), svg(self._scene), text(self._scene))
 
 
 def add_static(bundle, picture: str, words: str):

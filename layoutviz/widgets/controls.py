@@ -69,13 +69,13 @@ class Choice:
 
     def __init__(self, name: str, options, asked: Asked):
         wide = sum(len(str(option)) for option in options) > NARROW
-        shown = [(str(option).replace("_", " "), option) for option in options]
-        self.widget = w.Dropdown(options=shown, description=name) if wide else w.ToggleButtons(
-            options=shown, description=name, style={"button_width": "auto"})
-        self.widget.observe(lambda change: asked(lambda: change.new, False), "value")
+        kind, look = (w.Dropdown, {}) if wide else (w.ToggleButtons, {"style": {"button_width": "auto"}})
+        self.choice = kind(options=[(str(option).replace("_", " "), option) for option in options], **look)
+        self.widget = w.HBox([w.Label(name, layout=w.Layout(width="80px", justify_content="flex-end")), self.choice])
+        self.choice.observe(lambda change: asked(lambda: change.new, False), "value")
 
     def follow(self, value, values: dict) -> None:
-        self.widget.value = value
+        self.choice.value = value
 
 
 class Number:
