@@ -124,7 +124,7 @@ class Explorer(w.VBox):
         except LayoutError as error:
             if not typed:  # what was typed stays, to be mended
                 self._follow()
-            self._say(f"{error}\nThe picture still shows {self.state}.")
+            self._say(f"{error}\nThe picture still shows {format_tuple(next(iter(self.values.values())))}.")
         except Exception:
             self._say(traceback.format_exc())
             raise
