@@ -74,7 +74,7 @@ def layout_scene(scene: Scene) -> Geometry:
         font, sizes = _cell_sizes(row)
         x, bottom = float(PAD), y
         for panel, (w, h) in zip(row, sizes, strict=True):
-            left = x + (max(map(len, panel.row_labels)) * 7 + 22 if panel.row_labels else 0)
+            left = x + (max(max(map(len, panel.row_labels)) * 7 + 22, len(_axes(panel)) * 7 + 6) if panel.row_labels else 0)
             top = y + (TITLE if panel.title else 0) + (HEAD if panel.col_labels else 0)
             places.append(Place(panel, left, top, w, h, font))
             x = max(left + panel.cols * w, left + len(panel.title) * 8) + GAP
@@ -83,6 +83,11 @@ def layout_scene(scene: Scene) -> Geometry:
     width = max(width, 200.0, min(len(scene.caption) * CAPTION_GLYPH, CAPTION_WIDE))
     lines = tuple(textwrap.wrap(scene.caption, int(width / CAPTION_GLYPH)))
     return Geometry(tuple(places), width + PAD, y - GAP + PAD + len(lines) * CAPTION_LINE, lines)
+
+
+def _axes(panel: Panel) -> str:
+    """What the headers count, as one word for the corner."""
+    return "\\".join(filter(None, (panel.row_axis, panel.col_axis)))
 
 
 def _cell_sizes(row: tuple[Panel, ...]) -> tuple[int, list[tuple[float, float]]]:
@@ -108,7 +113,7 @@ def texts(scene: Scene, g: Geometry) -> Iterator[Text]:
             yield Text("head", x + (c + 0.5) * w, y - 6, panel.col_labels[c], size, HEAD_INK, "middle")
         for r in range(0, len(panel.row_labels), max(1, -(-12 // int(h)))):
             yield Text("head", x - 6, y + (r + 0.5) * h + 4, panel.row_labels[r], size, HEAD_INK, "end")
-        if panel.row_labels and (axes := "\\".join(filter(None, (panel.row_axis, panel.col_axis)))):
+        if panel.row_labels and (axes := _axes(panel)):
             yield Text("head", x - 6, y - 6, axes, size, HEAD_INK, "end", italic=True)
     first = g.height - PAD - (len(g.caption_lines) - 1) * CAPTION_LINE
     for n, line in enumerate(g.caption_lines):

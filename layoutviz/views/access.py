@@ -1,0 +1,108 @@
+"""What `banks` and `coalescing` share: a part of an access (a phase, a request) shown in the tile, and a strip of what each part costs."""
+
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+
+from layoutviz.color import BLANK, categories
+from layoutviz.errors import LayoutError
+from layoutviz.int_tuple import whole_number
+from layoutviz.layout import CoordinateFunction, Layout
+from layoutviz.memory import Phase, Request
+from layoutviz.scene import Border, Panel, Scene
+from layoutviz.views.grid import grid, window_note
+from layoutviz.views.slots import counted
+
+Part = Phase | Request
+Readers = dict[int, list[int]]  # of what is read (an index, a word, an offset): the threads that read it
+Vector = Literal[1, 2, 4, 8, 16]  # elements that a thread moves in one instruction
+NAMED = 4  # threads that a tip names
+STRIP, STRIP_ROW = 256, 32  # parts in one picture; in one row of it
+SIDE_BY_SIDE = 42  # columns of panels that keep their labels side by side; more are stacked
+
+
+def thread_color(thread: int) -> str:
+    """Eight hues, shifted every eight threads, so that threads 2, 4, 8 or 16 apart, which often collide, differ; blank for none (-1)."""
+    return BLANK if thread < 0 else categories(thread + thread // 8)
+
+
+def chosen(number: int, count: int, what: str) -> tuple[int, str]:
+    """The number of a part that exists, and a sentence if it is not the one asked for; LayoutError for a negative one."""
+    if (number := whole_number(number, what)) < 0:
+        raise LayoutError(f"there is no {what} {number}: they are numbered from 0")
+    return (number, "") if number < count else (count - 1, f"There is no {what} {number}; shown is the last of {count}. ")
+
+
+def readers_of(threads: CoordinateFunction, part: Part, vector: int) -> Readers:
+    """The indices that the threads of one part read with its instruction."""
+    count = Layout(threads.shape).modes()[0].size
+    values = np.arange(part.instruction * vector, (part.instruction + 1) * vector)
+    readers = defaultdict(list)
+    for thread, indices in zip(part.threads, threads.at(np.array(part.threads)[:, None] + count * values).tolist(), strict=True):
+        for index in indices:  # of one vector: neighbours in memory, so none comes twice
+            readers[index].append(thread)
+    return dict(readers)
+
+
+def label_of(threads) -> str:
+    """Thread 3 alone as "3", with one more as "3+1"; nothing for none."""
+    return f"{threads[0]}+{len(threads) - 1}" if len(threads) > 1 else str(threads[0]) if threads else ""
+
+
+def names(threads) -> str:
+    """The threads in words, the first few by number."""
+    if not threads:
+        return "not read now"
+    more = f" and {len(threads) - NAMED} more" if len(threads) > NAMED else ""
+    return f"thread{'s' * (len(threads) > 1)} {', '.join(map(str, threads[:NAMED]))}{more}"
+
+
+def group_of(part: Part) -> str:
+    return f"warp {part.warp}, instruction {part.instruction}, thread{'s' * (len(part.threads) > 1)} " + " to ".join(
+        dict.fromkeys(map(str, (part.threads[0], part.threads[-1])))
+    )
+
+
+def tile_panels(layout: CoordinateFunction, readers: Readers, title: str, keys_of: Callable[[np.ndarray], dict]) -> tuple[Panel, ...]:
+    """The grid of the layout, each element labelled with the threads that read it now; `keys_of(offsets)` gives further keys."""
+    panels = []
+    for panel in grid(layout, title=title, caption="").panels[0]:
+        read, more = [readers.get(i, ()) for i in panel.keys["index"].tolist()], keys_of(panel.keys["offset"])
+        said = zip(*([f" · {name} {value}" for value in column.tolist()] for name, column in more.items()), strict=True)
+        tips = [f"{tip}{''.join(facts)} · {names(who)}" for tip, facts, who in zip(panel.tips, said, read, strict=True)]
+        keys = panel.keys | more | {"thread": np.array([who[0] if who else -1 for who in read])}
+        panels.append(replace(panel, labels=list(map(label_of, read)), label_kind="thread", keys=keys, tips=tips))
+    return tuple(panels)
+
+
+def access_scene(layout, readers: Readers, tiles: tuple[Panel, ...], detail: Panel, costs: list[int], words, now: int, link: str, caption):
+    """The tile, the detail of the part `now`, and the strip of all parts under one colouring; `words` names a part and what it costs."""
+    drawn = sum(int((panel.keys["thread"] >= 0).sum()) for panel in tiles)
+    shared = any("+" in label for label in detail.labels)
+    facts = (
+        caption, f"Hue and label: the thread{' (3+1: thread 3 and one more)' * shared}.", window_note(layout),
+        f"{counted(len(readers) - drawn, 'element')} read now outside that." if drawn < len(readers) else "",
+        f"Of {len(costs):,} {words[0]}s the strip has the first {STRIP}." if len(costs) > STRIP else "",
+    )  # fmt: skip
+    unlinked = min(min(int(panel.keys[link].min()) for panel in (*tiles, detail)), 0) - 1
+    rows = ((*tiles, detail),) if sum(panel.cols for panel in (*tiles, detail)) <= SIDE_BY_SIDE else (tiles, (detail,))
+    strip = _strip(costs[:STRIP], *words, now, link, unlinked)
+    return Scene((*rows, (strip,)), " ".join(filter(None, facts)), "thread", link, thread_color)
+
+
+def _strip(costs: list[int], what: str, cost: str, now: int, link: str, unlinked: int) -> Panel:
+    """One cell a part, labelled with its cost; the part shown is framed. No part is linked to a cell elsewhere."""
+    number = np.arange(len(costs))
+    row, col = number // STRIP_ROW, number % STRIP_ROW
+    rows, cols = int(row[-1]) + 1, min(len(costs), STRIP_ROW)
+    return Panel(
+        rows, cols, row.tolist(), col.tolist(), labels=list(map(str, costs)),
+        tips=[f"{what} {n} · {counted(each, cost)}" for n, each in enumerate(costs)],
+        keys={what: number, link: unlinked - number, "thread": np.full(len(costs), -1)}, title=f"{cost}s of each {what}",
+        row_labels=[str(r * STRIP_ROW) for r in range(rows)] if rows > 1 else [],
+        col_labels=[f"+{c}" if rows > 1 else str(c) for c in range(cols)], label_kind="value",
+        borders=(Border(2, now // STRIP_ROW, now % STRIP_ROW, 1, 1),) if now < len(costs) else (),
+    )  # fmt: skip
