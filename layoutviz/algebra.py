@@ -392,7 +392,7 @@ def ragged(layout, tiler) -> str:
     'dividing (10,7):(7,1) by (4,4): 26 of 96 slots lie outside it, of which 9 alias its elements and 17 run p'
     """
     layout, tiler = as_layout(layout), as_tiler(tiler)
-    parts = list(_positions(layout.plain, tiler))
+    parts = list(positions(layout.plain, tiler))
     if all(place.size == mode.size >= place.cosize for mode, place in parts):
         return ""
     slots, told = prod(place.size for _, place in parts), f"dividing {layout} by {tiler_text(tiler)}"
@@ -413,14 +413,18 @@ def ragged(layout, tiler) -> str:
     return f"{told}: {'; '.join(notes)}"
 
 
-def _positions(layout: Layout, tiler):
-    """Pairs of a mode and (tile, rest) as places in it, for every mode that the tiler divides, and for those left alone."""
+def positions(layout: Layout, tiler, beyond: bool = False):
+    """Pairs of a mode and (tile, rest) as places in it, for every mode that the tiler divides, and for those left alone.
+
+    As in zipped_divide, a mode left alone by None is all tile, a mode beyond the tiler all rest.
+    """
     if tiler is None:
-        yield layout, Layout(layout.size)
+        whole = Layout(layout.shape)
+        yield layout, stack((ONE, whole) if beyond else (whole, ONE))
     elif isinstance(tiler, tuple):
         modes = layout.modes()
-        for mode, entry in zip(modes, [*tiler, *[None] * (len(modes) - len(tiler))], strict=True):
-            yield from _positions(mode, entry)
+        for m, mode in enumerate(modes):
+            yield from positions(mode, tiler[m] if m < len(tiler) else None, m >= len(tiler))
     else:
         yield layout, _tile_and_rest(layout, tiler)
 

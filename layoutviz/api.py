@@ -6,11 +6,22 @@ from layoutviz.composed import as_layout
 from layoutviz.errors import LayoutError
 from layoutviz.layout import CoordinateFunction
 from layoutviz.scene import Scene, beside
+from layoutviz.views.banks import banks
+from layoutviz.views.blank import blank
+from layoutviz.views.coalescing import coalescing
+from layoutviz.views.complement import complement
+from layoutviz.views.composition import composition
+from layoutviz.views.divide import divide
 from layoutviz.views.grid import grid
 from layoutviz.views.memory_strip import memory_strip
+from layoutviz.views.product import product
+from layoutviz.views.swizzle import swizzle
+from layoutviz.views.tiles import tiles
 from layoutviz.views.transpose import transpose
+from layoutviz.views.tv import tv
 
-VIEWS = {"grid": grid, "transpose": transpose, "memory_strip": memory_strip}
+_ALL = (grid, transpose, memory_strip, tiles, divide, product, complement, composition, swizzle, banks, coalescing, tv, blank)
+VIEWS = {view.__name__: view for view in _ALL}
 
 
 def scene_of(thing, view: str | None = None, **options) -> Scene:
@@ -37,9 +48,12 @@ def scene_of(thing, view: str | None = None, **options) -> Scene:
 
 def pick_view(thing, view: str | None = None) -> tuple[str, dict]:
     """The view that fits a thing, if none is given, and the thing as values of its first parameters."""
+    if view in (None, "tv") and type(thing).__name__ in ("TiledCopy", "TiledMma") and type(thing).__module__.startswith("cutlass"):
+        from layoutviz.cute import tv_of
+
+        thing = tv_of(thing)
     pair = isinstance(thing, tuple) and len(thing) == 2 and isinstance(thing[1], CoordinateFunction)
-    if view is None:
-        view = "tv" if pair and "tv" in VIEWS else "grid"
+    view = view or ("tv" if pair else "grid")
     names = list(signature(VIEWS[view]).parameters)
     return view, dict(zip(names, thing, strict=False)) if pair and view == "tv" else {names[0]: thing}
 

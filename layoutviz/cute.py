@@ -15,6 +15,7 @@ import warnings
 from dataclasses import dataclass
 from html import escape
 from importlib.util import find_spec
+from math import prod
 from multiprocessing import Pipe
 from pathlib import Path
 from textwrap import shorten
@@ -72,13 +73,45 @@ def from_dsl(thing) -> Layout | ComposedLayout | Swizzle | Tensor:
     raise LayoutError(f"a {type(thing).__name__} of the DSL is no layout; layouts, swizzles and tensors can be taken")
 
 
+def tv_of(thing, operand: str | None = None) -> tuple[tuple[int, ...], Layout]:
+    """The tile and the TV layout of a tiled copy or MMA of the DSL: TV(thread, value) is the (colexicographic) index in the tile.
+
+    operand: "A" (M x K), "B" (N x K) or "C" (M x N, the default) of a tiled MMA or an MMA atom; "src" (the default) or "dst" of a tiled
+    copy. The TV layout is the DSL's own, in its form. Where a copy's tiler has gaps, the tile is what it picks out.
+    Call it inside the `@cute.jit` function that made the thing. Raises LayoutError for anything else, for no such operand, and where
+    the DSL's layout leaves its tile, as under a permutation with gaps.
+    Example: with the fp16 16x8x16 atom of Ampere, tv_of(tiled_mma, "C") is ((16, 8), ((4,8),((2,2),(1,1))):((32,1),((16,8),(0,0)))).
+    """
+    cute = _cute()
+    if isinstance(thing, cute.MmaAtom):
+        tiled, modes = isinstance(thing, cute.TiledMma), {"C": (0, 1), "A": (0, 2), "B": (1, 2)}
+    elif isinstance(thing, cute.TiledCopy):
+        tiled, modes = True, {"src": (), "dst": ()}
+    else:
+        raise LayoutError(f"a {type(thing).__name__} has no TV layout of a tile; tiled copies, tiled MMAs and MMA atoms have")
+    _check_alive(thing._trait)
+    operand = next(iter(modes)) if operand is None else operand
+    if operand not in modes:
+        raise LayoutError(f"a {type(thing).__name__} has the operands {', '.join(modes)}, not {operand!r}")
+    if isinstance(thing, cute.TiledCopy):
+        tiler, tv = thing.tiler_mn, getattr(thing, f"layout_{operand}_tv_tiled")
+        tile = tuple(map(cute.size, tiler if isinstance(tiler, tuple) else (tiler,)))
+    else:
+        tile = tuple(thing.get_tile_size(m) if tiled else cute.size(thing.shape_mnk, mode=[m]) for m in modes[operand])
+        tv = getattr(thing, f"tv_layout_{operand}" + "_tiled" * tiled)
+    tv = from_dsl(tv)
+    if tv.offset_range[1] >= prod(tile):
+        raise LayoutError(f"the TV layout of {operand}, {tv}, has indices up to {tv.offset_range[1]} in a tile of {format_tuple(tile)}")
+    return tile, tv
+
+
 def _check_alive(thing) -> None:
     """Reading a layout whose trace has ended crashes Python, so that must be found out first."""
     from cutlass._mlir.ir import Context
 
     context = getattr(getattr(thing, "value", thing), "context", None)
     if context is not None and context is not Context.current:
-        raise LayoutError("this DSL layout belongs to a @cute.jit function that has ended; call from_dsl inside the function")
+        raise LayoutError("this DSL layout belongs to a @cute.jit function that has ended; take it inside the function")
 
 
 def _static(value, whole):

@@ -19,7 +19,7 @@ import layoutviz
 from layoutviz import ComposedLayout, Layout, LayoutError, Swizzle, Tensor, algebra, cute
 from layoutviz._dsl_child import GRACE
 from layoutviz.composed import as_layout
-from layoutviz.cute import Said, from_dsl, has_dsl, in_dsl, to_dsl, what_each_says
+from layoutviz.cute import Said, from_dsl, has_dsl, in_dsl, to_dsl, tv_of, what_each_says
 from layoutviz.errors import COURSE
 
 with_dsl = pytest.mark.skipif(not has_dsl(), reason="the CuTe DSL is not installed here")
@@ -647,3 +647,116 @@ def test_bad_questions_are_errors_here_too(stand_ins):
             what_each_says(*bad)
     with pytest.raises(LayoutError, match="in_dsl"):
         what_each_says("cosize", "4:1")
+
+
+# --- Tiled copies and MMAs ---------------------------------------------------------------------------------------------------------
+
+
+def ampere(dtype="Float16", k=16):
+    import cutlass
+    from cutlass.cute.nvgpu import warp
+
+    if dtype == "TF32":
+        return warp.MmaTF32Op((16, 8, k))
+    return warp.MmaF16BF16Op(getattr(cutlass, dtype), cutlass.Float32, (16, 8, k))
+
+
+def copy_atom(bits=128):
+    import cutlass
+    import cutlass.cute as dsl
+
+    return dsl.make_copy_atom(dsl.nvgpu.CopyUniversalOp(), cutlass.Float16, num_bits_per_copy=bits)
+
+
+# the fragments as the PTX manual gives them: lane, number in the fragment -> row, column
+FRAGMENTS = {
+    ("TF32", 8, "A"): (4, lambda t, v: (t // 4 + 8 * (v % 2), t % 4 + 4 * (v // 2)), (16, 8)),
+    ("Float16", 16, "A"): (8, lambda t, v: (t // 4 + 8 * (v // 2 % 2), t % 4 * 2 + v % 2 + 8 * (v // 4)), (16, 16)),
+    ("Float16", 16, "B"): (4, lambda t, v: (t // 4, t % 4 * 2 + v % 2 + 8 * (v // 2)), (8, 16)),
+    ("Float16", 16, "C"): (4, lambda t, v: (t // 4 + 8 * (v // 2), t % 4 * 2 + v % 2), (16, 8)),
+}
+
+
+@with_dsl
+@pytest.mark.parametrize("case", FRAGMENTS)
+@pytest.mark.parametrize("tiled", [True, False])
+def test_the_operands_of_an_mma(case, tiled):
+    import cutlass.cute as dsl
+
+    dtype, k, operand = case
+    values, place, tile = FRAGMENTS[case]
+    make = dsl.make_tiled_mma if tiled else dsl.make_mma_atom
+    got, tv = in_jit(lambda: tv_of(make(ampere(dtype, k)), operand))
+    assert got == tile and all(type(extent) is int for extent in got)
+    rows = [[(i % tile[0], i // tile[0]) for i in (tv(t, v) for v in range(values))] for t in range(32)]
+    assert tv.size == 32 * values and rows == [[place(t, v) for v in range(values)] for t in range(32)]
+    if dtype == "TF32":  # L11
+        assert rows[:2] == [[(0, 0), (8, 0), (0, 4), (8, 4)], [(0, 1), (8, 1), (0, 5), (8, 5)]]
+
+
+@with_dsl
+def test_an_mma_of_several_warps_and_a_permutation():
+    import cutlass.cute as dsl
+
+    def asked(n):
+        mma = dsl.make_tiled_mma(ampere(), dsl.make_layout((2, 2, 1)), permutation_mnk=(32, n(), 16))
+        return [tv_of(mma, operand) for operand in ("A", "B", "C", None)]
+
+    # the second warp along N takes columns 8 to 15, and the second round 16 more; the permutation swaps the two
+    for n, warp_n, round_n in ((lambda: 32, 8, 16), (lambda: dsl.make_layout((8, 2, 2), stride=(1, 16, 8)), 16, 8)):
+        (a_tile, a), (b_tile, b), (c_tile, c), usual = in_jit(lambda n=n: asked(n))
+        assert (a_tile, b_tile, c_tile) == ((32, 16), (32, 16), (32, 32)) and usual == (c_tile, c)
+        for t in range(128):
+            lane, m, w = t % 32, t // 32 % 2, t // 64
+            for v in range(8):
+                row, column = FRAGMENTS["Float16", 16, "A"][1](lane, v)
+                assert a(t, v) == row + 16 * m + 32 * column
+                row, column = FRAGMENTS["Float16", 16, "B"][1](lane, v % 4)
+                assert b(t, v) == row + warp_n * w + round_n * (v // 4) + 32 * column
+                row, column = FRAGMENTS["Float16", 16, "C"][1](lane, v % 4)
+                assert c(t, v) == row + 16 * m + 32 * (column + warp_n * w + round_n * (v // 4))
+
+
+@with_dsl
+def test_tiled_copies():
+    import cutlass
+    import cutlass.cute as dsl
+    from cutlass.cute.nvgpu import warp
+
+    def asked():
+        by_rows = dsl.make_tiled_copy_tv(copy_atom(), dsl.make_layout((16, 8), stride=(8, 1)), dsl.make_layout((1, 8)))
+        matrices = dsl.make_copy_atom(warp.LdMatrix8x8x16bOp(False, 4), cutlass.Float16)
+        ldmatrix = dsl.make_tiled_copy_A(matrices, dsl.make_tiled_mma(ampere()))
+        strided = dsl.make_tiled_copy(copy_atom(), dsl.make_layout((4, 8), stride=(8, 1)), (dsl.make_layout(32, stride=2),))
+        things = (by_rows, None), (by_rows, "dst"), (by_rows.get_slice(5), "src"), (ldmatrix, "src"), (ldmatrix, "dst"), (strided, "src")
+        return [tv_of(*thing) for thing in things]
+
+    usual, dst, of_thread, source, target, strided = in_jit(asked)
+    assert usual == dst == of_thread and usual[0] == (16, 64)
+    assert [usual[1](t, v) for t in range(128) for v in range(8)] == [t // 8 + 16 * (t % 8 * 8 + v) for t in range(128) for v in range(8)]
+    assert source[0] == target[0] == (16, 16)
+    assert [source[1](t, v) for t in range(32) for v in range(8)] == [t % 16 + 16 * (t // 16 * 8 + v) for t in range(32) for v in range(8)]
+    places = [FRAGMENTS["Float16", 16, "A"][1](t, v) for t in range(32) for v in range(8)]
+    assert [target[1](t, v) for t in range(32) for v in range(8)] == [row + 16 * column for row, column in places]
+    assert strided[0] == (32,) and [strided[1](t, v) for t in range(4) for v in range(8)] == list(range(32))
+
+
+@with_dsl
+def test_what_has_no_tv_layout():
+    import cutlass.cute as dsl
+
+    def gaps():
+        return dsl.make_tiled_mma(ampere(), (2, 2, 1), permutation_mnk=(32, dsl.make_layout((8, 2, 2), stride=(1, 32, 8)), 16))
+
+    for make, operand, words in (
+        (lambda: dsl.make_tiled_mma(ampere()), "D", "a TiledMma has the operands C, A, B, not 'D'"),
+        (lambda: dsl.make_tiled_copy_tv(copy_atom(16), dsl.make_layout((2, 2)), dsl.make_layout((1, 1))), "A", "src, dst, not 'A'"),
+        (copy_atom, None, "a CopyAtom has no TV layout"),
+        (lambda: "8:1", None, "a str has no TV layout"),
+        (gaps, "C", r"indices up to 2047 in a tile of \(32,32\)"),
+    ):
+        with pytest.raises(LayoutError, match=words):
+            in_jit(lambda make=make, operand=operand: tv_of(make(), operand))
+    ended = in_jit(lambda: dsl.make_tiled_mma(ampere()))
+    with pytest.raises(LayoutError, match="has ended; take it inside"):
+        tv_of(ended, "A")

@@ -1,5 +1,6 @@
 """Pictures, of layouts of every kind: the numbers in them are the layout's, in every backend; contrast; windows; nothing left open."""
 
+import itertools
 import re
 import subprocess
 import sys
@@ -14,6 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from samples import SAMPLES
+from vision import apart, ciede2000
 
 from layoutviz import Layout, LayoutError, to_figure, to_svg, to_text
 from layoutviz.api import VIEWS, scene_of
@@ -21,7 +24,7 @@ from layoutviz.color import BLANK, INKS, categories, contrast, ramp
 from layoutviz.composed import ComposedLayout, Swizzle, Tensor, as_layout
 from layoutviz.int_tuple import coordinate_of, leaf_values, nest
 from layoutviz.render.geometry import layout_scene
-from layoutviz.scene import Panel, Scene
+from layoutviz.scene import EMPTY, Panel, Scene
 from layoutviz.views.grid import grid
 from layoutviz.views.memory_strip import memory_strip
 from layoutviz.views.slots import describe
@@ -301,10 +304,13 @@ def test_every_kind_shows_itself_and_takes_the_options_of_a_picture(layout):
         grid(layout, labels="abc")
 
 
-@pytest.mark.parametrize("view", VIEWS.values())
+@pytest.mark.parametrize("view", VIEWS)
 def test_views_take_notation_too(view):
-    assert to_svg(view("S<1,0,2> o 3 o (4,6):(6,1)")) == to_svg(view(ComposedLayout("S<1,0,2> o 3 o (4,6):(6,1)")))
-    assert to_svg(view("(4,6):(6,1)")) == to_svg(view(Layout("(4,6):(6,1)")))
+    def read(value):
+        return as_layout(value) if isinstance(value, str) else value
+
+    given = SAMPLES[view]
+    assert to_svg(VIEWS[view](**given)) == to_svg(VIEWS[view](**{name: read(value) for name, value in given.items()}))
 
 
 def test_each_row_of_panels_has_the_largest_labels_that_fit_it():
@@ -315,7 +321,7 @@ def test_each_row_of_panels_has_the_largest_labels_that_fit_it():
     assert text.count("(3,3),(3,3)</text>") == 1
 
 
-@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("view", ["grid", "transpose", "memory_strip", "tiles", "swizzle", "banks", "coalescing", "blank"])
 def test_more_cells_than_a_screen_can_show_are_drawn_as_a_window_that_says_so(view):
     scene = scene_of(Layout((8192, 8192), (8192, 1)), view)
     assert sum(len(panel.labels) for panel in scene.all_panels()) <= 3 * 128 * 128
@@ -431,3 +437,44 @@ def test_a_scene_without_panels_of_several_shapes_keeps_one_colouring():
         for offset, colour in zip(panel.keys["offset"].tolist(), fills, strict=True):
             assert fill.setdefault(offset, colour) == colour
     assert isinstance(scene, Scene)
+
+
+@pytest.mark.parametrize(("one", "two", "difference"), [  # of the published test data of CIEDE2000
+    ((50, 2.6772, -79.7751), (50, 0, -82.7485), 2.0425), ((50, 2.5, 0), (50, 0, -2.5), 4.3065), ((50, 2.5, 0), (73, 25, -18), 27.1492),
+    ((60.2574, -34.0099, 36.2677), (60.4626, -34.1751, 39.4387), 1.2644), ((2.0776, 0.0795, -1.1350), (0.9033, -0.0636, -0.5514), 0.9082),
+])
+def test_the_measure_of_colours_is_ciede2000(one, two, difference):
+    assert ciede2000(np.array(one, float), np.array(two, float)) == pytest.approx(difference, abs=1e-4)
+
+
+def test_any_two_categories_are_told_apart_by_every_eye():
+    fills = [categories(key) for key in range(8)]
+    assert min(apart(one, two) for one, two in itertools.combinations(fills, 2)) >= 10
+
+
+@pytest.mark.parametrize("view", ["tiles", "divide", "product", "complement", "swizzle", "tv"])
+def test_fills_that_touch_are_told_apart_by_every_eye(view):
+    scene = VIEWS[view](**SAMPLES[view])
+    measured = {}
+    for panel, fills in zip(scene.all_panels(), scene.fills(), strict=True):
+        place = {(r, c): n for n, (r, c) in enumerate(zip(panel.row, panel.col, strict=True)) if panel.marks.get(n) not in EMPTY}
+        key = panel.keys[scene.color_by]
+        for (r, c), n in place.items():
+            for other in ((r + 1, c), (r, c + 1)):
+                m = place.get(other)
+                same = fills[n] == fills[m] if view == "swizzle" and m is not None else False  # four banks share a hue
+                if m is not None and key[m] != key[n] and not same:
+                    pair = fills[n], fills[m]
+                    measured.setdefault(pair, apart(*pair))
+                    assert measured[pair] >= 10, f"{panel.title}: {key[n]} at {(r, c)} and {key[m]} at {other} look alike"
+
+
+@pytest.mark.parametrize("view", SAMPLES)
+def test_every_view_is_drawn_by_every_backend(view, tmp_path):
+    scene = VIEWS[view](**SAMPLES[view])
+    assert all({"index", "offset", scene.color_by, scene.link_by} & set(panel.keys) for panel in scene.all_panels())
+    assert ET.fromstring(to_svg(scene)).tag.endswith("svg")
+    assert scene.caption and to_text(scene).endswith(scene.caption)
+    for kind in ("png", "pdf", "svg"):
+        to_figure(scene).savefig(tmp_path / f"picture.{kind}")
+        assert (tmp_path / f"picture.{kind}").stat().st_size > 2000

@@ -36,7 +36,11 @@ def figure(scene: Scene, ax=None) -> Figure:
     point = (right - left) / g.width * 72 / ax.figure.dpi  # one pixel of the geometry, in points
     for place, fills in zip(g.places, scene.fills(), strict=True):
         _cells(ax, place, fills, point)
-        for line in (*marks(place), *frames(place)):
+        for line in marks(place):
+            _line(ax, line, point)
+        if place.font:
+            _labels(ax, place, point)
+        for line in frames(place):
             _line(ax, line, point)
     for text in texts(scene, g):
         _text(ax, text, point)
@@ -50,21 +54,23 @@ def _cells(ax, place: Place, fills, point: float) -> None:
     corners = np.array([(0, 0), (place.cell_w, 0), (place.cell_w, place.cell_h), (0, place.cell_h)])
     faces = [BLANK if panel.marks.get(c) in EMPTY else fill for c, fill in enumerate(fills)]
     ax.add_collection(PolyCollection(np.stack([x, y], -1)[:, None] + corners, facecolors=faces, edgecolors="white", linewidths=point))
-    if place.font:
-        _labels(ax, panel, x + place.cell_w / 2, y + place.cell_h / 2 + place.font * 0.35, place.font, point)
 
 
-def _labels(ax, panel, x, y, font: int, point: float) -> None:
+def _labels(ax, place: Place, point: float) -> None:
     """Each distinct character once, as a path, at all its places: text objects for 4096 cells would take seconds."""
-    places = defaultdict(list)
+    panel, font, places = place.panel, place.font, defaultdict(list)
+    x = place.x + (np.asarray(panel.col) + 0.5) * place.cell_w
+    y = place.y + (np.asarray(panel.row) + 0.5) * place.cell_h + font * 0.35
     for label, cx, cy in zip(panel.labels, x.tolist(), y.tolist(), strict=True):
         start = cx - len(label) * GLYPH * font / 2
         for n, char in enumerate(label):
-            places[char].append((start + n * GLYPH * font, cy))
+            if not char.isspace():
+                places[char].append((start + n * GLYPH * font, cy))
     # placed in the data's pixels, but sized in points: hence no transform of the glyphs themselves
     look = {"sizes": [(font * point) ** 2], "facecolors": INKS[panel.label_kind], "linewidths": 0, "transform": IdentityTransform()}
+    look["snap"] = False  # or the stems of small glyphs fall between pixels
     for char, offsets in places.items():
-        if len(_glyph(char).vertices):
+        if len(_glyph(char).vertices):  # a font may have nothing for it
             ax.add_collection(PathCollection((_glyph(char),), offsets=offsets, offset_transform=ax.transData, **look))
 
 

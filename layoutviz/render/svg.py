@@ -27,7 +27,7 @@ def svg(scene: Scene, live: bool = False) -> str:
     ]
     for place, fills in zip(g.places, scene.fills(), strict=True):
         parts += ['<g class="cells" stroke="#ffffff">', *_cells(place, fills, scene.link_by, live), '</g><g pointer-events="none">']
-        parts += [*_labels(place), *map(_line, marks(place)), *map(_line, frames(place)), "</g>"]
+        parts += [*map(_line, marks(place)), *_labels(place), *map(_line, frames(place)), "</g>"]
     parts += [*map(_text, texts(scene, g)), '<g class="lights" pointer-events="none"/></svg>']
     return "".join(parts)
 
