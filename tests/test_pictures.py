@@ -91,8 +91,8 @@ def read_back(svg_text):
     labels = {}
     for group in root.iter(f"{SVG}g"):
         if group.get("class") == "labels":
-            for text in group:
-                labels[float(text.get("x")), float(text.get("y")) - float(group.get("font-size")) * 0.35] = text.text
+            for row, cell in ((text, cell) for text in group for cell in text):
+                labels[float(cell.get("x")), float(row.get("y")) - float(group.get("font-size")) * 0.35] = cell.text
     return cells, {(round(x, 2), round(y, 2)): label for (x, y), label in labels.items()}
 
 
@@ -318,7 +318,7 @@ def test_each_row_of_panels_has_the_largest_labels_that_fit_it():
     a, b, strip = layout_scene(scene).places
     assert a.font == b.font > strip.font >= 8
     text = to_svg(scene)
-    assert text.count("(3,3),(3,3)</text>") == 1
+    assert text.count("(3,3),(3,3)</tspan>") == 1
 
 
 @pytest.mark.parametrize("view", ["grid", "transpose", "memory_strip", "tiles", "swizzle", "banks", "coalescing", "blank"])

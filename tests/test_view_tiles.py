@@ -280,7 +280,7 @@ def test_the_svg_says_what_the_scene_says():
             assert tip == f"index {index} · coordinate {coordinate} · offset {layout(index)} · tile {tile} · element {element}"
         else:
             assert tip.startswith("outside")
-    labels = [text.text for group in root.iter(f"{SVG}g") if group.get("class") == "labels" for text in group]
+    labels = [cell.text for group in root.iter(f"{SVG}g") if group.get("class") == "labels" for row in group for cell in row]
     every = [format_tuple(layout.coordinate(i)) for i in range(layout.size)]
     assert sorted(labels) == sorted(every * 2)
 
