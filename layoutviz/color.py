@@ -51,6 +51,15 @@ def categories(key: int) -> str:
     return _CATEGORIES[key % len(_CATEGORIES)]
 
 
+def thread_fill(thread: int) -> str:
+    """A fill for a thread, by the sum of its octal digits: threads a power of two apart, which are often neighbours, differ. -1 is none.
+
+    >>> len({thread_fill(t) for t in (0, 1, 2, 4, 8, 16, 32)}), thread_fill(-1) == BLANK
+    (4, True)
+    """
+    return categories(sum(map(int, f"{thread:o}"))) if thread >= 0 else BLANK
+
+
 def luminance(color: str) -> float:
     """Relative luminance of "#rrggbb", from 0 for black to 1 for white (WCAG 2)."""
     channels = (int(color[i : i + 2], 16) / 255 for i in (1, 3, 5))

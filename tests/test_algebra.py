@@ -295,7 +295,7 @@ BAD = [
     (tile_to_shape, ("(8,64):(64,1)", (16, 128), (0,)), "should rank 2 modes"),
     (local_tile, ("(8,12):(12,1)", (4, 3), (2, 0)), "coordinate 2 is outside mode 0, which runs from 0 to 1"),
     (local_tile, ("(8,12):(12,1)", (4, 3), (0, 0, 0)), "a coordinate with 3 entries, where 2 modes are counted"),
-    (local_tile, ("(8,12):(12,1)", (4, 3), (0, 0), (1,)), "tuples of one length, not \(1,\) and \(4,3\)"),
+    (local_tile, ("(8,12):(12,1)", (4, 3), (0, 0), (1,)), r"tuples of one length, not \(1,\) and \(4,3\)"),
     (local_partition, ("(8,12):(12,1)", "(2,4):(4,1)", 8), "thread 8 stands at no place of"),
     (local_partition, ("(8,12):(12,1)", "(2,4):(1,0)", 1), "thread 1 stands at 4 places of"),
     (recast_layout, (16, 24, "4:1"), "must be a multiple of the other"),

@@ -11,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from layoutviz import Layout, LayoutError
-from layoutviz.color import BLANK
+from layoutviz.color import BLANK, thread_fill
 from layoutviz.composed import as_layout
 from layoutviz.render.svg import svg
-from layoutviz.views.access import thread_color
 from layoutviz.views.banks import banks
 
 
@@ -135,8 +134,8 @@ def test_the_svg_of_a_column_read_with_and_without_a_swizzle():
 
 def test_threads_that_often_collide_have_different_hues():
     for step in (1, 2, 4, 8, 16):
-        assert all(thread_color(t) != thread_color(t + step) for t in range(1024))
-    assert thread_color(-1) == BLANK
+        assert all(thread_fill(t) != thread_fill(t + step) for t in range(1024))
+    assert thread_fill(-1) == BLANK
 
 
 def test_one_word_for_all_threads_is_no_conflict():

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from layoutviz.color import BLANK, categories
+from layoutviz.color import thread_fill
 from layoutviz.errors import LayoutError
 from layoutviz.int_tuple import whole_number
 from layoutviz.layout import CoordinateFunction, Layout
@@ -22,11 +22,6 @@ Vector = Literal[1, 2, 4, 8, 16]  # elements that a thread moves in one instruct
 NAMED = 4  # threads that a tip names
 STRIP, STRIP_ROW = 256, 32  # parts in one picture; in one row of it
 SIDE_BY_SIDE = 42  # columns of panels that keep their labels side by side; more are stacked
-
-
-def thread_color(thread: int) -> str:
-    """Eight hues, shifted every eight threads, so that threads 2, 4, 8 or 16 apart, which often collide, differ; blank for none (-1)."""
-    return BLANK if thread < 0 else categories(thread + thread // 8)
 
 
 def chosen(number: int, count: int, what: str) -> tuple[int, str]:
@@ -90,7 +85,7 @@ def access_scene(layout, readers: Readers, tiles: tuple[Panel, ...], detail: Pan
     unlinked = min(min(int(panel.keys[link].min()) for panel in (*tiles, detail)), 0) - 1
     rows = ((*tiles, detail),) if sum(panel.cols for panel in (*tiles, detail)) <= SIDE_BY_SIDE else (tiles, (detail,))
     strip = _strip(costs[:STRIP], *words, now, link, unlinked)
-    return Scene((*rows, (strip,)), " ".join(filter(None, facts)), "thread", link, thread_color)
+    return Scene((*rows, (strip,)), " ".join(filter(None, facts)), "thread", link, thread_fill)
 
 
 def _strip(costs: list[int], what: str, cost: str, now: int, link: str, unlinked: int) -> Panel:

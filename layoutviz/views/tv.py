@@ -7,7 +7,7 @@ from typing import Annotated, Literal, get_args
 import numpy as np
 
 from layoutviz.algebra import zipped_divide
-from layoutviz.color import categories
+from layoutviz.color import thread_fill
 from layoutviz.composed import as_layout
 from layoutviz.errors import LayoutError
 from layoutviz.int_tuple import compact_stride, whole_number
@@ -20,7 +20,6 @@ from layoutviz.views.kinds import AnyLayout, Range, Tiler
 from layoutviz.views.slots import counted
 
 TVLabel = Literal["thread value", "thread", "value", "index", "coordinate", "offset"]
-FAINT = "#f7f7f7"
 WARP = 32  # threads, and values, in one table; a grid with more columns has room for the thread alone
 NARROW = 24  # up to so many columns in all, grid and table stand side by side
 
@@ -75,12 +74,7 @@ def tv(
     text = caption if caption is not None else _describe(tile, slots, thread, value)
     beside = len(panels) == 1 and panels[0].cols + table.cols <= NARROW
     rows = ((*panels, table),) if beside else (tuple(panels), (table,))
-    return Scene(rows, " ".join(filter(None, (text, basis.caption, note))), "lit", "index", _color)
-
-
-def _color(thread: int) -> str:
-    """A fill for a thread. By the sum of its octal digits, so that threads a power of two apart, which are often neighbours, differ."""
-    return categories(sum(map(int, f"{thread:o}"))) if thread >= 0 else FAINT
+    return Scene(rows, " ".join(filter(None, (text, basis.caption, note))), "lit", "index", thread_fill)
 
 
 @dataclass(frozen=True, eq=False)
