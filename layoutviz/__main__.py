@@ -4,6 +4,7 @@ import argparse
 import os
 import shutil
 import sys
+from inspect import signature
 from pathlib import Path
 
 from layoutviz.api import VIEWS, scene_of, to_figure, to_svg, to_text
@@ -29,7 +30,8 @@ def main(arguments: list[str] | None = None) -> None:
         "python -m layoutviz", description="Draw a layout.", epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("layout", help='notation: "shape:stride", a shape, or "S<b,m,s> o offset o shape:stride"')
-    parser.add_argument("--view", choices=VIEWS, default="grid", help="default: grid")
+    alone = [name for name, view in VIEWS.items() if sum(p.default is p.empty for p in signature(view).parameters.values()) <= 1]
+    parser.add_argument("--view", choices=alone, default="grid", help="default: grid")
     parser.add_argument("--label", choices=LABELS, help="what stands in the cells; default: the view's own")
     parser.add_argument("-o", dest="file", type=Path, metavar="FILE", help=f"write a file: {', '.join(WRITERS)}; default: text, here")
     asked = parser.parse_args(arguments)

@@ -59,11 +59,12 @@ def pick_view(thing, view: str | None = None) -> tuple[str, dict]:
 
 
 def draw(thing, view: str | None = None, **options):
-    """A live picture (a Board) of a layout or a Scene. `view` is "grid", "transpose" or "memory_strip".
+    """A live picture (a Board) of a layout or a Scene. `view` is one of VIEWS; what it needs besides `thing` goes by name.
 
     Hover shows what a cell is; a click pins it; cells with the same offset light up together on every board of the output.
 
         draw("(4,4):(4,1)", label="coordinate")
+        draw("(8,12):(12,1)", "tiles", tiler=(4, 3))
     """
     from layoutviz.widgets.board import Board
 
@@ -78,6 +79,8 @@ def compare(*things, **options):
     named = [pair for thing in things for pair in (thing.items() if isinstance(thing, dict) else [("", thing)])]
     if not named:
         raise LayoutError("compare needs at least one layout")
+    if {"view", "title"} & set(options):
+        raise LayoutError("compare draws grids, named by a dict: it has no view and no title")
     scenes = [scene_of(thing, "grid", **({"title": f"{name} = {as_layout(thing)}"} if name else {}), **options) for name, thing in named]
     captions = [scene.caption for scene in scenes]
     if len(set(captions)) == 1:
@@ -99,6 +102,8 @@ def explore(thing, view: str | None = None, **options):
 
     if isinstance(thing, str) and thing.strip().startswith("view="):
         name, values = read_state(thing)
+        if view not in (None, name):
+            raise LayoutError(f"the state shows the view {name}, not {view}")
         return Explorer(name, values | options)
     if view is not None and view not in VIEWS:
         raise LayoutError(f'there is no view "{view}"; there are {", ".join(VIEWS)}')

@@ -99,4 +99,6 @@ def beside(*scenes: Scene) -> Scene:
     """
     if any(len(scene.panels) > 1 for scene in scenes):
         raise LayoutError("only pictures of one row of panels can stand side by side; draw the others one by one")
+    if len({(scene.color_by, scene.link_by) for scene in scenes}) > 1:
+        raise LayoutError("only pictures with one colouring and one linking can stand side by side; draw the others one by one")
     return replace(scenes[0], panels=(tuple(panel for scene in scenes for panel in scene.panels[0]),))

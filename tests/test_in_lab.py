@@ -17,6 +17,7 @@ CELLS = [
     "from exercises import ask_cells\n"
     'ask_cells("Which two come first?", Layout((2, 3), (3, 1)), offsets=range(2), why="Row by row.")',
     'Layout("(4,(2,2)):(2,(1,8))")',
+    'one, two = draw("(4,4):(4,1)"), draw("(4,4):(4,1)", "tiles")\nipywidgets.VBox([one, two])',
 ]
 
 
@@ -213,3 +214,14 @@ def test_a_board_fits_each_theme_and_a_narrow_page(page, theme):
     narrow = cell.evaluate(LOOK)
     page.set_viewport_size({"width": 1300, "height": 1000})
     assert 8 <= narrow["label"] < wide["label"] == 13
+
+
+def test_boards_that_link_by_different_things_leave_each_other_alone(page):
+    cell = run_cell(page, 6, "svg.lv")
+    offsets, tiles = cell.locator(".lv-board").nth(0), cell.locator(".lv-board").nth(1)
+    offsets.locator('rect[data-k="1"]').hover()
+    offsets.locator(".lv-lit").first.wait_for(timeout=10_000)
+    assert (offsets.locator(".lv-lit").count(), tiles.locator(".lv-lit").count()) == (1, 0)  # offset 1 is not index 1
+    tiles.locator('rect[data-k="1"]').first.hover()
+    tiles.locator(".lv-lit").first.wait_for(timeout=10_000)
+    assert (offsets.locator(".lv-lit").count(), tiles.locator(".lv-lit").count()) == (0, 2)

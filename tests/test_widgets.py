@@ -223,3 +223,73 @@ def test_requests_that_make_no_sense_are_refused_in_words(call, says):
 
 def test_comparing_a_layout_with_itself_keeps_both():
     assert len(compare("(4,4):(4,1)", "(4,4):(4,1)").scene.all_panels()) == 2
+
+
+def test_a_step_walks_every_index_where_cells_share_what_links_them():
+    for layout, size in (("(3,3):(1,1)", 9), ("(2,3):(0,1)", 6), ("(2,2,3)", 12)):
+        explorer = explore(layout)
+        seen = []
+        for _ in range(size + 1):
+            explorer.step.click()
+            seen.append(explorer.at)
+        assert seen == [*range(size), 0]
+    explorer = explore("(2,2)", "product", tiler="(2,2)")
+    assert [(explorer.step.click(), explorer.at)[1] for _ in range(17)] == [*range(16), 0]
+
+
+def test_a_step_stays_at_its_index_when_the_layout_moves():
+    explorer = explore("(2,3)")
+    explorer.step.click()
+    explorer.step.click()
+    explorer.controls["layout"].sliders[2].value = 5
+    assert explorer.board.picked == [shown(explorer)(1)] == [5]
+    explorer.step.click()
+    assert explorer.at == 2
+
+
+def test_what_is_pinned_goes_when_it_would_mean_something_else():
+    explorer = explore("(32,32):(32,1)", "banks", bits=16)
+    explorer.step.click()
+    explorer.controls["bits"].choice.value = 32
+    assert explorer.board.scene.link_by == "offset" and explorer.board.picked == []
+
+
+WILD = ["first=--5", "first=²", "first=" + "9" * 5000, "tiler=" + "-" * 5000 + "None", "tiler=" + "(" * 3000]
+
+
+@pytest.mark.parametrize("state", WILD, ids=map(str, range(len(WILD))))
+def test_a_wild_state_is_told_in_words(state):
+    view = "grid" if state.startswith("first") else "tiles"
+    explorer = explore("(4,4)")
+    explorer.field.value = f"view={view}; layout=(4,4); {state}"
+    assert explorer.message.value and "Traceback" not in explorer.message.value
+
+
+@pytest.mark.parametrize("tiler", [("4:2", 3), (Layout("4:2"), None), ((2, 2), "3:1"), "(4,8):(1,4)", 6, (4, None)])
+def test_a_tiler_of_any_form_is_restored_from_its_state(tiler):
+    explorer = explore("((2,4),12):((1,2),8)", "tiles", tiler=tiler)
+    assert explore(explorer.state).board.svg == explorer.board.svg
+
+
+@pytest.mark.parametrize(("call", "says"), [
+    (lambda: explore("(4,4)", lable="index"), "grid has no option lable"),
+    (lambda: explore("(4,4)", "tiles", first=2), "tiles has no option first"),
+    (lambda: explore("view=grid; layout=(4,4)", "tiles"), "the state shows the view grid, not tiles"),
+    (lambda: compare(scene_of("(4,4)", "tiles"), "(4,4)"), "one colouring and one linking"),
+    (lambda: compare("(4,4)", "(4,4)", view="grid"), "it has no view and no title"),
+])
+def test_what_explore_and_compare_cannot_do_is_told(call, says):
+    with pytest.raises(LayoutError, match=says):
+        call()
+
+
+def test_views_are_offered_where_what_is_there_carries_over():
+    offered = {view for _, view in explore("(8,8):(8,1)", "composition", b="(4,8):(1,4)").view.options}
+    assert offered == {"composition"}
+    assert {"tiles", "divide", "swizzle", "complement", "blank"} <= {view for _, view in explore("(8,8):(8,1)").view.options}
+
+
+def test_a_slider_that_depends_on_the_layout_comes_down_with_it():
+    explorer = explore("(2,2,40)", first=32)
+    explorer.controls["layout"].sliders[2].value = 20
+    assert explorer.values["first"] == 12 and explorer.message.value == ""

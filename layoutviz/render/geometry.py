@@ -108,7 +108,8 @@ def texts(scene: Scene, g: Geometry) -> Iterator[Text]:
         panel, x, y, w, h = place.panel, place.x, place.y, place.cell_w, place.cell_h
         size = max(min(place.font, 11), 9)
         if panel.title:
-            yield Text("title", x, y - (24 if panel.col_labels else 8), panel.title, 13, TITLE_INK)
+            words = "".join(char if char.isprintable() else " " for char in panel.title)
+            yield Text("title", x, y - (24 if panel.col_labels else 8), words, 13, TITLE_INK)
         for c in range(0, len(panel.col_labels), _step(panel.col_labels, w)):
             yield Text("head", x + (c + 0.5) * w, y - 6, panel.col_labels[c], size, HEAD_INK, "middle")
         for r in range(0, len(panel.row_labels), max(1, -(-12 // int(h)))):

@@ -1,8 +1,8 @@
 """Draw a Scene as one SVG string. Static it has tooltips; a Board puts the live form into a page and makes it answer.
 
-Parts carry classes (paper, title, head, caption, cells, lights), so that a page's style sheet can fit them to its theme. A cell
-is a <rect> with data-k, its link value, and its tip: a <title>, or live data-t, which is half as much for a browser to build. The
-cells stand in the order of the scene.
+Parts carry classes (paper, title, head, caption, cells, lights), so that a page's style sheet can fit them to its theme. data-link
+says what links the cells. A cell is a <rect> with data-k, its link value, and its tip: a <title>, or live data-t, which is half as
+much for a browser to build. The cells stand in the order of the scene.
 """
 
 from collections import defaultdict
@@ -22,7 +22,7 @@ def svg(scene: Scene, live: bool = False) -> str:
     w, h = f"{g.width:g}", f"{g.height:g}"
     spoken = ", ".join(panel.title for panel in scene.all_panels() if panel.title) + ". " + scene.caption
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="lv" width="{w}" height="{h}" viewBox="0 0 {w} {h}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="lv" data-link="{scene.link_by}" width="{w}" height="{h}" viewBox="0 0 {w} {h}" '
         f'font-family="{MONO}" role="img" aria-label="{escape(spoken)}">'
         f'<rect class="paper" width="{w}" height="{h}" rx="6" fill="#ffffff"/>'
     ]

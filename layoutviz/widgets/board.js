@@ -25,7 +25,9 @@ function render({ model, el }) {
 
   // A board and the boards that it answers: those of one output, or of the page where there are no outputs.
   const peers = () => (el.closest(".jp-OutputArea, .cell-output, .output") ?? document.body).querySelectorAll(".lv-board");
-  const tell = (name, detail) => peers().forEach((peer) => peer.dispatchEvent(new CustomEvent(name, { detail })));
+  const linked = () => frame.querySelector("svg.lv")?.dataset.link; // an offset 1 is not an index 1: boards answer their own kind
+  const tell = (name, value) => send(name, { value, link: linked() });
+  const send = (name, detail) => peers().forEach((peer) => peer.dispatchEvent(new CustomEvent(name, { detail })));
   const key = (cell) => cell.dataset.k; // text: a number in JavaScript ends at 2^53
   const tip = (cell) => cell.dataset.t;
 
@@ -108,13 +110,15 @@ function render({ model, el }) {
   });
   frame.addEventListener("focus", light);
   frame.addEventListener("blur", light);
-  el.addEventListener("lv-hover", (event) => {
-    if (hovered === event.detail) return;
-    hovered = event.detail;
+  el.addEventListener("lv-hover", ({ detail }) => {
+    const value = detail.link === linked() ? detail.value : null;
+    if (hovered === value) return;
+    hovered = value;
     light();
   });
-  el.addEventListener("lv-pick", (event) => {
-    model.set("picked", event.detail);
+  el.addEventListener("lv-pick", ({ detail }) => {
+    if (detail.link !== linked()) return;
+    model.set("picked", detail.value);
     model.save_changes();
   });
 

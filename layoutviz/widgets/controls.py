@@ -4,9 +4,10 @@
 for (`asked`); it keeps no state of its own.
 """
 
-import ast
+import re
 from collections.abc import Callable
 from inspect import Parameter
+from itertools import accumulate, pairwise
 from typing import Literal, get_args, get_origin
 
 import ipywidgets as w
@@ -16,7 +17,7 @@ from layoutviz.errors import LayoutError
 from layoutviz.int_tuple import leaf_values, nest, whole_number
 from layoutviz.layout import CoordinateFunction, Layout
 from layoutviz.modes import on_inner
-from layoutviz.notation import format_tuple, parse
+from layoutviz.notation import DEEPEST, format_tuple, parse
 from layoutviz.views.kinds import Range
 
 SLIDER_LIMIT = 2**53  # a number in a browser ends here
@@ -36,13 +37,19 @@ def read(parameter: Parameter, value):
                 return option
         raise LayoutError(f"{name} is one of {', '.join(map(str, kind))}, not {str(value)[:40]}")
     if isinstance(kind, Range):
-        digits = isinstance(value, str) and value.strip().lstrip("-").isdigit()
+        digits = isinstance(value, str) and re.fullmatch(r"\s*-?[0-9]{1,19}\s*", value)
         return whole_number(int(value) if digits else value, name)
     value = kind.read(value)
     if max(map(abs, kind.of(value)[1]), default=0) > SLIDER_LIMIT:
         why = "has numbers beyond 2^53, where a slider in a browser ends; draw() shows it without sliders"
         raise LayoutError(f"{format_tuple(value)} {why}")
     return value
+
+
+def highest(parameter: Parameter, values: dict) -> int | None:
+    """The upper end of a slider that depends on the other values; None for any other control."""
+    kind = _kind(parameter)
+    return kind.high(values) if isinstance(kind, Range) and callable(kind.high) else None
 
 
 def control(parameter: Parameter, asked: Asked):
@@ -152,13 +159,7 @@ class TilerNumbers:
 
     @staticmethod
     def read(value):
-        if isinstance(value, str) and ":" not in value and "None" in value:
-            try:
-                value = ast.literal_eval(value)
-            except (SyntaxError, ValueError):
-                raise LayoutError(f'cannot read the tiler "{value[:60]}"; it is written like (4,None)') from None
-        if isinstance(value, str):
-            value = as_layout(value) if ":" in value or "<" in value else parse(value)[0]
+        value = _read_tiler(value) if isinstance(value, str) else value
         return tuple(value) if isinstance(value, list) else value
 
     @staticmethod
@@ -173,6 +174,20 @@ class TilerNumbers:
     @staticmethod
     def put(tiler, numbers: list[int]):
         return LayoutNumbers.put(tiler, numbers) if isinstance(tiler, CoordinateFunction) else nest(numbers, tiler)
+
+
+def _read_tiler(text: str, depth: int = 0):
+    """A tiler from its notation: (4,None), (4:2,(2,3)), or a layout, (4,8):(1,4)."""
+    text = text.strip()
+    levels = list(accumulate((char == "(") - (char == ")") for char in text))
+    if any(char == ":" and level == 0 for char, level in zip(text, levels, strict=True)) or "<" in text and text[:1] != "(":
+        return as_layout(text)
+    if text == "None" and depth:
+        return None
+    if not text.startswith("(") or not text.endswith(")") or 0 in levels[:-1] or depth == DEEPEST:
+        return parse(text)[0]
+    commas = [n for n, (char, level) in enumerate(zip(text, levels, strict=True)) if char == "," and level == 1]
+    return tuple(_read_tiler(text[a + 1 : b], depth + 1) for a, b in pairwise([0, *commas, len(text) - 1]))
 
 
 def row(*controls: w.Widget) -> w.HBox:

@@ -13,7 +13,7 @@ from layoutviz.api import VIEWS
 from layoutviz.errors import LayoutError
 from layoutviz.notation import format_tuple
 from layoutviz.widgets.board import Board, add_static
-from layoutviz.widgets.controls import control, read, row
+from layoutviz.widgets.controls import control, highest, read, row
 
 MESSAGE_STYLE = (
     "margin:4px 12px;white-space:pre-wrap;word-break:normal;line-height:1.35;font-weight:600;"
@@ -38,6 +38,7 @@ class Explorer(w.VBox):
 
     def __init__(self, view: str, values: dict):
         self._following, self.values, self.view_shown, self.controls = False, {}, None, {}
+        self.at = None  # the index that a step stands at
         self.view = w.Dropdown(description="view")
         look = {"tooltip": "walk the index", "layout": w.Layout(width="auto")}
         self.back, self.step = w.Button(description="◀", **look), w.Button(description="step ▶", **look)
@@ -60,23 +61,24 @@ class Explorer(w.VBox):
         """
         values = _complete(view, values)
         scene = VIEWS[view](**values)
-        if view != self.view_shown:
+        if view != self.view_shown or scene.link_by != self.board.scene.link_by:
             self.board.picked = []
+        elif [_links(self.board.scene).get(self.at)] == self.board.picked:  # the step stays at its index, wherever that is now
+            self.board.picked = [link] if (link := _links(scene).get(self.at)) is not None else []
         self.board.scene = scene
         self._take(view, values)
         self._say("")
 
     def walk(self, by: int) -> None:
         """Pick the cell whose index comes `by` after the one picked last; the first one after the end, or where none is picked."""
-        scene = self.board.scene
-        panel = next((panel for panel in scene.all_panels() if "index" in panel.keys), None)
-        if panel is None:
+        links = _links(self.board.scene)
+        if not links:
             raise LayoutError(f"the cells of {self.view_shown} have no index to walk")
-        index, links = panel.keys["index"].tolist(), panel.keys[scene.link_by].tolist()
-        order = sorted(set(index) - {-1})
-        now = next((i for i, link in zip(index, links, strict=True) if self.board.picked and link == self.board.picked[-1]), None)
-        place = (order.index(now) + by) % len(order) if now in order else 0
-        self.board.picked = [links[index.index(order[place])]]
+        order, picked = sorted(links), self.board.picked[-1:]
+        if [links.get(self.at)] != picked:  # the reader has picked another cell
+            self.at = next((index for index in order if [links[index]] == picked), None)
+        self.at = order[0] if self.at is None else order[(order.index(self.at) + by) % len(order)]
+        self.board.picked = [links[self.at]]
 
     def _kept(self, view: str) -> dict:
         """The values that another view can take over: not those that are only this view's usual ones."""
@@ -106,14 +108,25 @@ class Explorer(w.VBox):
             self._following = False
 
     def _build(self) -> None:
-        fitting = [name for name in VIEWS if {p.name for p in parameters(name) if p.default is p.empty} <= set(self.values)]
+        # views that need nothing more, and begin with what is there
+        needs = {name: {parameters(name)[0].name, *(p.name for p in parameters(name) if p.default is p.empty)} for name in VIEWS}
+        fitting = [name for name in VIEWS if needs[name] <= set(self.values)]
         self.view.options = [(name.replace("_", " "), name) for name in fitting]
         self.controls = {p.name: control(p, self._asked(p.name)) for p in parameters(self.view_shown)}
         self.panel.children = [each.widget for each in self.controls.values()]
 
     def _asked(self, name: str):
         """What a control calls with the value that its reader asks for."""
-        return lambda make, typed: self._ask(lambda: self.show(self.view_shown, self.values | {name: make()}), typed)
+        return lambda make, typed: self._ask(lambda: self.show(self.view_shown, self._clamped(name, make())), typed)
+
+    def _clamped(self, name: str, value) -> dict:
+        """The values with a new one, where a slider that depends on it (a thread, a slice) comes down to its new end."""
+        changed = self.values | {name: value}
+        read_now = {p.name: read(p, changed[p.name]) for p in parameters(self.view_shown)}
+        for p in parameters(self.view_shown):
+            if p.name != name and (high := highest(p, read_now)) is not None:
+                read_now[p.name] = min(read_now[p.name], high)
+        return read_now
 
     def _ask(self, answer, typed: bool = False) -> None:
         """Errors in a callback vanish in Lab: show them here. A LayoutError is an answer, anything else a fault."""
@@ -146,10 +159,23 @@ def _complete(view: str, values: dict) -> dict:
     """The value of every parameter of the view, read. LayoutError for a view that there is not, or one that needs more."""
     if view not in VIEWS:
         raise LayoutError(f'there is no view "{view}"; there are {", ".join(VIEWS)}')
+    if unknown := set(values) - {p.name for p in parameters(view)}:
+        raise LayoutError(f"{view} has no option {', '.join(sorted(unknown))}; it takes {', '.join(p.name for p in parameters(view))}")
     given = {p.name: values.get(p.name, p.default) for p in parameters(view)}
     if missing := [name for name, value in given.items() if value is Parameter.empty]:
         raise LayoutError(f"the view {view} needs {' and '.join(missing)} as well")
     return {p.name: read(p, given[p.name]) for p in parameters(view)}
+
+
+def _links(scene) -> dict[int, int]:
+    """For each index in the scene, the link value of its cell: those of the panel with most indices, then what others add."""
+    links: dict[int, int] = {}
+    with_index = [panel for panel in scene.all_panels() if "index" in panel.keys]
+    for panel in sorted(with_index, key=lambda panel: -len(panel.labels)):
+        for index, link in zip(panel.keys["index"].tolist(), panel.keys[scene.link_by].tolist(), strict=True):
+            if index >= 0:
+                links.setdefault(index, link)
+    return links
 
 
 def write_state(view: str, values: dict) -> str:
@@ -164,7 +190,7 @@ def write_state(view: str, values: dict) -> str:
 
 def read_state(text: str) -> tuple[str, dict]:
     """The view and its values from such a string. LayoutError for what is none."""
-    pairs = [part.partition("=")[::2] for part in text.split(";")]
+    pairs = [part.partition("=")[::2] for part in text.split(";") if part.strip()]
     named = {name.strip(): value.strip() for name, value in pairs}
     view = named.pop("view", None)
     if view not in VIEWS or len(pairs) != len(named) + 1:
