@@ -70,7 +70,7 @@ def test_result_and_operands_of_any_division(layout, tiler, form, label):
     assert [panel.title.split(" = ")[0] for panel in titled] == named
     for panel, mode in zip(titled, [each for _, t, r in parts for each in (t, r)], strict=True):
         seen = list(cells(panel))
-        if mode.rank <= 2 and mode.size <= 128:
+        if mode.size <= 128:
             assert sorted(cell["label"] for cell in seen) == sorted(str(mode(i)) for i in range(mode.size))
         for cell in seen:
             assert (cell["index"], cell["offset"]) == slots[cell["element"], cell["tile"]]
@@ -143,3 +143,8 @@ def test_bad_input_is_refused_in_words(call, message):
     with pytest.raises(LayoutError, match=message):
         divide(*call)
     assert time.perf_counter() - start < 2
+
+
+def test_operands_of_any_rank_are_drawn_whole():
+    panels = {panel.title.split(" = ")[0]: panel for panel in divide("(1,(1,1,2)):(1,(1,1,1))", (None,)).all_panels()}
+    assert panels["T1*"].labels == ["0", "1"]

@@ -8,7 +8,7 @@ import numpy as np
 
 from layoutviz import algebra
 from layoutviz.errors import LayoutError, RaggedWarning
-from layoutviz.modes import tiler_text
+from layoutviz.modes import group, tiler_text
 from layoutviz.scene import Panel, Scene
 from layoutviz.views.grid import window_note
 from layoutviz.views.kinds import AnyLayout, Label, Tiler
@@ -56,7 +56,8 @@ def _operands(tiling: Tiling) -> list[Panel]:
     for m, (_, tile, rest) in enumerate(tiling.parts):
         name = f"T{m}" if isinstance(tiling.tiler, tuple) else "T"
         for mode, title, steps in ((tile, name, (elements, 0)), (rest, f"{name}*", (0, tiles))):
-            panel, *_ = slices(mode, f"{title} = {mode}")
+            whole = group(mode, 0, mode.rank) if mode.rank > 2 else mode  # in one row, so that nothing is left out
+            panel, *_ = slices(whole, f"{title} = {mode}")
             number = panel.keys["index"]
             as_cells = as_slots(tiling, panel, number * steps[0], number * steps[1], "index")
             panels.append(replace(as_cells, labels=panel.labels))  # the places in the mode, which the function itself gives
