@@ -61,13 +61,13 @@ class Explorer(w.VBox):
         """
         values = _complete(view, values)
         scene = VIEWS[view](**values)
+        self._say("")
         if view != self.view_shown or scene.link_by != self.board.scene.link_by:
             self.board.picked = []
         elif [_links(self.board.scene).get(self.at)] == self.board.picked:  # the step stays at its index, wherever that is now
             self.board.picked = [link] if (link := _links(scene).get(self.at)) is not None else []
         self.board.scene = scene
         self._take(view, values)
-        self._say("")
 
     def walk(self, by: int) -> None:
         """Pick the cell whose index comes `by` after the one picked last; the first one after the end, or where none is picked."""
