@@ -10,10 +10,10 @@ import tempfile
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.util import find_spec
 from pathlib import Path
 
 from ladder.errors import LadderError
+from layoutviz.cute import has_dsl
 from layoutviz.int_tuple import leaf_values
 
 ARCHS = {"sm_80": "Ampere (A100)", "sm_89": "Ada (L4, RTX 40)", "sm_90a": "Hopper (H100, H200)"}
@@ -56,12 +56,6 @@ class Compiled:
         if not counts:
             raise LadderError("the disassembler's listing names no register count")
         return max(int(count, 16) for count in counts)
-
-
-def has_dsl() -> bool:
-    """Whether the DSL is installed, without importing it."""
-    found = find_spec("cutlass")  # an older, different package has this name too, but no cute
-    return found is not None and any((Path(folder) / "cute").is_dir() for folder in found.submodule_search_locations or ())
 
 
 def compile_for(fn, *args, arch: str = "sm_90a") -> Compiled:

@@ -589,6 +589,10 @@ def _piece(layout: Layout, tiler, coordinate, kept: int) -> Tensor:
 
     Composed from where the piece starts: a piece can be a layout where the division of the whole is none.
     """
+    if isinstance(tiler, tuple) and any(isinstance(entry, tuple) for entry in tiler):  # inside a mode, as the division of the whole does it
+        tiled = zipped_divide(layout, tiler)
+        keep = [(None,) * len(mode) for mode in tiled.shape]
+        return slice_(tiled, (keep[0], keep[1] if coordinate is None else coordinate))
     modes, tilers = (layout.modes(), tiler) if isinstance(tiler, tuple) else ([layout], (tiler,))
     if len(tilers) > len(modes):
         raise LayoutError(f"a tiler of {len(tilers)} entries for {layout}, which has {len(modes)} modes")

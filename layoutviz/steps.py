@@ -138,9 +138,14 @@ def _inverse(layout):
         if s > 1:
             yield f"stride {d}: {s} steps, each moves the index by {weight}."
             if d and d < reach:
-                yield "Strides overlap here: each index that may come next is tried, and the largest inverse kept."
+                yield "Strides overlap here: their order alone does not decide what comes next."
                 return
             reach = d * s
+
+
+def _mode_by_mode(layout: Layout, tiler: tuple, pair: str, op):
+    for m, (mode, t) in enumerate(zip(layout.modes(), tiler, strict=False)):
+        yield f"mode {m}, {mode}: {'stays' if t is None else f'{pair} by {format_tuple(t)} is {op(mode, t)}'}"
 
 
 def _divide(layout, tiler):
@@ -148,8 +153,7 @@ def _divide(layout, tiler):
     if not isinstance(layout, Layout):
         yield from _inside(layout, lambda inner: _divide(inner, tiler))
     elif isinstance(tiler, tuple):
-        for m, (mode, t) in enumerate(zip(layout.modes(), tiler, strict=False)):
-            yield f"mode {m}, {mode}: {'stays' if t is None else f'(tile, rest) by {format_tuple(t)} is {algebra.logical_divide(mode, t)}'}"
+        yield from _mode_by_mode(layout, tiler, "(tile, rest)", algebra.logical_divide)
     else:
         rest = algebra.complement(tiler, layout.size)
         yield f"T = {tiler} is one tile; T* = complement(T, {layout.size}) = {rest} says where tiles start."
@@ -161,9 +165,7 @@ def _product(block, tiler):
     if not isinstance(block, Layout):
         yield from _inside(block, lambda inner: _product(inner, tiler))
     elif isinstance(tiler, tuple):
-        for m, (mode, t) in enumerate(zip(block.modes(), tiler, strict=False)):
-            made = "stays" if t is None else f"(block, copies) by {format_tuple(t)} is {algebra.logical_product(mode, t)}"
-            yield f"mode {m}, {mode}: {made}"
+        yield from _mode_by_mode(block, tiler, "(block, copies)", algebra.logical_product)
     else:
         n = block.size * tiler.cosize
         free = algebra.complement(block, n)

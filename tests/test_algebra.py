@@ -590,3 +590,10 @@ def test_ragged_counts_are_those_of_the_layout_as_it_is():
 def test_atoms_that_do_not_fill_a_shape_are_told():
     with pytest.warns(RaggedWarning, match="mode 0 asks for 5: 3 atoms of 2 make 6"):
         assert str(tile_to_shape("(2,2)", (5, 4))) == "((2,3),(2,2)):((1,4),(2,12))"
+
+
+def test_a_tiler_may_go_inside_a_mode():
+    layout = Layout("((4,6),8):((1,4),24)")
+    piece = local_tile(layout, ((2, 3), 4), ((1, 1), 0))
+    assert piece.offsets().tolist() == [layout((2 + i, 3 + j), k) for k in range(4) for j in range(3) for i in range(2)]
+    assert local_tile(layout, ((2, 3), 4), None).size == layout.size

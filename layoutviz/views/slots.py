@@ -10,15 +10,6 @@ from layoutviz.layout import SEARCH_LIMIT, CoordinateFunction, Layout
 from layoutviz.notation import format_tuple
 
 
-def plain_part(layout: CoordinateFunction) -> Layout:
-    """The plain layout inside a ComposedLayout or a Tensor, which gives it its shape; a plain layout is its own.
-
-    >>> plain_part(Tensor("S<1,0,2> o 4 o (2,4):(4,1)", 8))
-    Layout("(2,4):(4,1)")
-    """
-    return layout.plain
-
-
 def slot_range(layout: CoordinateFunction) -> tuple[int, int] | None:
     """The smallest and the largest offset; None where only a table of more than 2^20 elements could tell."""
     linear = layout.layout if isinstance(layout, Tensor) else layout
@@ -76,7 +67,7 @@ def _used(layout: CoordinateFunction) -> tuple[np.ndarray, np.ndarray]:
 
 def alias_marks(layout: CoordinateFunction, offsets: np.ndarray) -> dict[int, str]:
     """A mark for each drawn cell, given by its offset, whose offset another element of the layout has too, drawn or not."""
-    if any(extent > 1 and stride == 0 for extent, stride in plain_part(layout).leaves):
+    if any(extent > 1 and stride == 0 for extent, stride in layout.plain.leaves):
         return dict.fromkeys(range(len(offsets)), "alias")  # what comes after the plain part cannot part them again
     if layout.size > SEARCH_LIMIT:  # too many to look at: of those drawn, at least, none stays unmarked
         values, counts = np.unique(offsets, return_counts=True)
