@@ -57,3 +57,14 @@ def type_cell(page: Page, number: int, source: str) -> None:
     page.locator(".jp-CodeCell").nth(number).locator(".cm-content").click()
     page.keyboard.press("Control+a")
     page.keyboard.insert_text(source)
+
+
+# of a live picture: [x of its middle, y of its baseline, text] of each label, x from where the page has put its characters
+LABELS = """
+picture => [...picture.querySelectorAll(".labels[data-chars] text")].flatMap(line => {
+  const chars = +line.parentNode.dataset.chars, cells = line.textContent.match(new RegExp(`.{1,${chars}}`, "g"));
+  return cells.map((cell, n) => [cell.trim(), n * chars + cell.search(/\\S/)]).filter(([label]) => label).map(([label, first]) => {
+    const ends = [line.getStartPositionOfChar(first).x, line.getEndPositionOfChar(first + label.length - 1).x];
+    return [(ends[0] + ends[1]) / 2, +line.getAttribute("y"), label];
+  });
+})"""

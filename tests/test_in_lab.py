@@ -1,7 +1,7 @@
 """A real JupyterLab in a real browser: drag, type, click, keys, and an exercise answered wrong and then right."""
 
 import pytest
-from driving import browser_page, open_notebook, run_cell, type_cell, write_notebook
+from driving import LABELS, browser_page, open_notebook, run_cell, type_cell, write_notebook
 
 from layoutviz import Layout
 from layoutviz.color import contrast, luminance
@@ -37,11 +37,9 @@ def explorer(page):
 
 def shown_layout(explorer) -> list[list[int]]:
     """The numbers on the explorer's grid, by rows of the page."""
-    labels = explorer.locator("svg.lv .labels tspan")
-    texts = labels.evaluate_all("all => all.map(t => [+t.parentNode.getAttribute('y'), +t.getAttribute('x'), +t.textContent])")
     rows = {}
-    for y, x, number in texts:
-        rows.setdefault(y, []).append((x, number))
+    for x, y, number in explorer.locator("svg.lv").evaluate(LABELS):
+        rows.setdefault(y, []).append((x, int(number)))
     return [[number for _, number in sorted(row)] for _, row in sorted(rows.items())]
 
 
@@ -158,16 +156,16 @@ def test_an_exercise_is_told_wrong_then_right(page):
 
 def test_a_question_answers_when_as_many_cells_are_clicked(page):
     cell = run_cell(page, 4, "svg.lv")
-    assert cell.locator(".labels tspan").count() == 0
+    assert cell.locator(".labels text").count() == 0
     places = cell.locator("rect[data-k]")
     places.nth(0).click()
     places.nth(5).click()
     cell.locator("text=Not so. You clicked slots 0, 5. Row by row.").wait_for(timeout=10_000)
     cell.locator(".mark-wrong").first.wait_for()
-    assert cell.locator(".labels tspan").count() == 12  # the offsets, and the strip
+    assert len(cell.locator("svg.lv").evaluate(LABELS)) == 12  # the offsets, and the strip
     assert outlined(cell, "lv-picked")[:2] == ["index 0 · coordinate (0,0) · offset 0", "index 2 · coordinate (0,1) · offset 1"]
     cell.locator("button", has_text="Ask again").click()
-    page.wait_for_function("cell => !cell.querySelector('.labels tspan')", arg=cell.element_handle(), timeout=10_000)
+    page.wait_for_function("cell => !cell.querySelector('.labels text')", arg=cell.element_handle(), timeout=10_000)
     places.nth(0).click()
     places.nth(1).click()
     cell.locator("text=Yes. You clicked slots 0, 1. Row by row.").wait_for(timeout=10_000)

@@ -96,6 +96,11 @@ def read_back(svg_text):
     return cells, {(round(x, 2), round(y, 2)): label for (x, y), label in labels.items()}
 
 
+def strokes(svg_text, kind) -> int:
+    """How many lines a mark's paths have."""
+    return sum(path.count("M") for path in re.findall(rf'class="mark-{kind}"[^>]* d="([^"]*)"', svg_text))
+
+
 @given(st.one_of(MATRICES, FLAT))
 def test_each_cell_of_the_svg_shows_its_offset_at_its_row_and_column(layout):
     cells, labels = read_back(to_svg(layout))

@@ -6,7 +6,7 @@ import time
 import pytest
 from generated import CALLS
 from hypothesis import given
-from test_pictures import by_hand, read_back
+from test_pictures import by_hand, read_back, strokes
 from test_view_composition import columns, panels_of
 
 from layoutviz import Layout, LayoutError, algebra
@@ -89,7 +89,7 @@ def test_the_svg_carries_the_sums_the_copies_and_the_marks():
             assert x + y == slot and y == by_hand(algebra.complement("(2,2):(1,5)", 26), tile) and x in (0, 1, 5, 6)
             assert tip.startswith(f"offset {slot} = {x} + {y} · tile {tile} · element {[0, 1, 5, 6].index(x)}")
             assert tip.endswith("beyond the cotarget") == (slot >= 26)
-    assert text.count('class="mark-hole"') == 5 and text.count('class="mark-outside"') == 5 * 3
+    assert strokes(text, "hole") == 5 and strokes(text, "outside") == 5 * 3
     assert text.count(f'fill="{BLANK}"') == 8
 
 

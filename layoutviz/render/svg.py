@@ -3,16 +3,22 @@
 Parts carry classes (paper, title, head, caption, cells, lights), so that a page's style sheet can fit them to its theme. data-link
 says what links the cells. A cell is a <rect> with data-k, its link value, and its tip: a <title>, or live data-t, which is half as
 much for a browser to build. The cells stand in the order of the scene.
+
+Live labels are lines of characters. To place 4,096 labels one by one costs a browser 50 ms a picture; as 128 plain lines they are
+nearly free. A cell is `data-chars` characters wide, each `data-advance` pixels: the Board sets the spacing of the letters to that, in
+whatever font the page has.
 """
 
 from collections import defaultdict
+from collections.abc import Iterable
 from html import escape
 
 from layoutviz.color import BLANK, INKS
-from layoutviz.render.geometry import Line, Place, Text, frames, layout_scene, marks, texts
+from layoutviz.render.geometry import GLYPH, Line, Place, Text, frames, layout_scene, marks, texts
 from layoutviz.scene import EMPTY, Scene
 
 MONO = "ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace"
+HARD_SPACE = "\xa0"  # a page runs other spaces together
 LOOK = {"title": ' font-weight="600"', "head": "", "caption": ' font-family="system-ui,sans-serif"'}
 
 
@@ -28,7 +34,9 @@ def svg(scene: Scene, live: bool = False) -> str:
     ]
     for place, fills in zip(g.places, scene.fills(), strict=True):
         parts += ['<g class="cells" stroke="#ffffff">', *_cells(place, fills, scene.link_by, live), '</g><g pointer-events="none">']
-        parts += [*map(_line, marks(place)), *_labels(place), *map(_line, frames(place)), "</g>"]
+        lines = live and all(label.isascii() and label.isprintable() for label in place.panel.labels)
+        labels = _live_labels if lines else _labels  # a character that the font lacks comes from another one, as wide as it likes
+        parts += [*_paths(marks(place)), *labels(place), *_paths(frames(place)), "</g>"]
     parts += [*map(_text, texts(scene, g)), '<g class="lights" pointer-events="none"/></svg>']
     return "".join(parts)
 
@@ -47,6 +55,7 @@ def _cells(place: Place, fills: list[str], link_by: str, live: bool) -> list[str
 
 
 def _labels(place: Place) -> list[str]:
+    """Each label in the middle of its cell, whatever the font."""
     panel = place.panel
     if not place.font:
         return []
@@ -56,8 +65,37 @@ def _labels(place: Place) -> list[str]:
     for r, c, label in zip(panel.row, panel.col, _escaped(panel.labels), strict=True):
         if label:
             rows[r].append(f"{xs[c]}{label}</tspan>")
-    texts = [f'<text y="{place.y + (r + 0.5) * place.cell_h + place.font * 0.35:g}">{"".join(row)}</text>' for r, row in rows.items()]
-    return [f'<g class="labels" text-anchor="middle" font-size="{place.font}" fill="{INKS[panel.label_kind]}">', *texts, "</g>"]
+    texts = [f'<text y="{_baseline(place, r):g}">{"".join(row)}</text>' for r, row in rows.items()]
+    return [f'<g class="labels" text-anchor="middle" {_label_look(place)}>', *texts, "</g>"]
+
+
+def _live_labels(place: Place) -> list[str]:
+    """The labels of a row as two lines: those that fill their cell's characters evenly, and, half a character on, the others."""
+    panel = place.panel
+    if not place.font:
+        return []
+    chars = round(place.cell_w / (GLYPH * place.font))
+    rows: dict[int, list[list[str]]] = {}
+    for r, c, label in zip(panel.row, panel.col, panel.labels, strict=True):
+        if label:
+            lines = rows.setdefault(r, [[HARD_SPACE * chars] * panel.cols, [HARD_SPACE * chars] * panel.cols])
+            spare = chars - len(label)
+            lines[spare % 2][c] = (HARD_SPACE * (spare // 2) + label).ljust(chars, HARD_SPACE)
+    advance, texts = place.cell_w / chars, []
+    for r, lines in rows.items():
+        for odd, line in enumerate(lines):
+            if words := "".join(line).rstrip(HARD_SPACE):
+                texts.append(f'<text x="{place.x + odd * advance / 2:g}" y="{_baseline(place, r):g}">{escape(words)}</text>')
+    fitted = f'data-chars="{chars}" data-advance="{advance:g}" text-rendering="geometricPrecision"'
+    return [f'<g class="labels" {fitted} {_label_look(place)}>', *texts, "</g>"]
+
+
+def _baseline(place: Place, row: int) -> float:
+    return place.y + (row + 0.5) * place.cell_h + place.font * 0.35
+
+
+def _label_look(place: Place) -> str:
+    return f'font-size="{place.font}" fill="{INKS[place.panel.label_kind]}"'
 
 
 def _text(text: Text) -> str:
@@ -66,10 +104,13 @@ def _text(text: Text) -> str:
     return f'<text class="{text.kind}" {at}{more}>{escape(text.words)}</text>'
 
 
-def _line(line: Line) -> str:
-    path = "M" + "L".join(f"{x:g} {y:g}" for x, y in line.points)
-    look = f'fill="{line.ink}"' if line.filled else f'fill="none" stroke="{line.ink}" stroke-width="{line.width:g}"'
-    return f'<path class="mark-{line.kind}" {look} d="{path}"/>'
+def _paths(lines: Iterable[Line]) -> list[str]:
+    """All lines that look the same as one path."""
+    alike = defaultdict(list)
+    for line in lines:
+        look = f'fill="{line.ink}"' if line.filled else f'fill="none" stroke="{line.ink}" stroke-width="{line.width:g}"'
+        alike[f'class="mark-{line.kind}" {look}'].append("M" + "L".join(f"{x:g} {y:g}" for x, y in line.points))
+    return [f'<path {look} d="{"".join(shapes)}"/>' for look, shapes in alike.items()]
 
 
 def _escaped(words) -> list[str]:

@@ -6,6 +6,17 @@
 const SVG_NS = "http://www.w3.org/2000/svg";
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
+const pen = document.createElement("canvas").getContext("2d");
+
+// spread the characters of labels to the width that Python counts with; a canvas measures even before the picture is in the page
+function fitLabels(picture) {
+  pen.font = `100px ${picture.getAttribute("font-family")}`;
+  const advance = pen.measureText("0").width / 100; // of a character, in font sizes
+  for (const labels of picture.querySelectorAll("[data-advance]")) {
+    labels.style.letterSpacing = `${labels.dataset.advance - advance * labels.getAttribute("font-size")}px`;
+  }
+}
+
 function render({ model, el }) {
   const frame = document.createElement("div");
   frame.className = "lv-frame";
@@ -34,8 +45,9 @@ function render({ model, el }) {
   function paint() {
     frame.innerHTML = model.get("svg");
     cells = [...frame.querySelectorAll("rect[data-k]")];
-    // in a narrow page the picture shrinks, but not so far that labels fall below 8 px: then it scrolls
     const picture = frame.querySelector("svg.lv");
+    fitLabels(picture);
+    // in a narrow page the picture shrinks, but not so far that labels fall below 8 px: then it scrolls
     const font = Number(frame.querySelector(".labels")?.getAttribute("font-size") ?? 8);
     picture.style.minWidth = `${Math.ceil((picture.viewBox.baseVal.width * 8) / font)}px`;
     if (cursor >= cells.length) cursor = -1;
