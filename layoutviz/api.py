@@ -48,11 +48,13 @@ def scene_of(thing, view: str | None = None, **options) -> Scene:
 
 def pick_view(thing, view: str | None = None) -> tuple[str, dict]:
     """The view that fits a thing, if none is given, and the thing as values of its first parameters."""
+    if isinstance(thing, Scene):
+        raise LayoutError("a Scene is a finished picture without sliders: draw() shows it; explore() takes the layout itself")
     if view in (None, "tv") and type(thing).__name__ in ("TiledCopy", "TiledMma") and type(thing).__module__.startswith("cutlass"):
         from layoutviz.cute import tv_of
 
         thing = tv_of(thing)
-    pair = isinstance(thing, tuple) and len(thing) == 2 and isinstance(thing[1], CoordinateFunction)
+    pair = isinstance(thing, tuple) and len(thing) == 2 and isinstance(thing[1], CoordinateFunction | str)
     view = view or ("tv" if pair else "grid")
     names = list(signature(VIEWS[view]).parameters)
     return view, dict(zip(names, thing, strict=False)) if pair and view == "tv" else {names[0]: thing}

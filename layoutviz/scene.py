@@ -6,6 +6,7 @@ one grid of cells. Cells are kept as columns (all labels, all offsets, ...), whi
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 
 import numpy as np
 
@@ -77,6 +78,13 @@ class Scene:
         color = self.color or self._default_color(values)
         fills = np.array([color(value) for value in values.tolist()], dtype=object)[inverse]
         return [part.tolist() for part in np.split(fills, np.cumsum([len(c) for c in columns])[:-1])]
+
+    def links(self) -> list[list[int]]:
+        """For each of all_panels(), the link value of each cell. A negative index, place or tile is none: such cells stay alone."""
+        columns, alone = [panel.keys[self.link_by].tolist() for panel in self.all_panels()], count(-1, -1)
+        if self.link_by not in ("index", "place", "tile"):
+            return columns
+        return [[value if value >= 0 else next(alone) for value in column] for column in columns]
 
     def _default_color(self, values: np.ndarray) -> Color:
         if self.color_by in ("offset", "index"):

@@ -159,6 +159,15 @@ def test_boards_of_other_outputs_and_of_another_kind_do_not_answer(page):
     assert picked(page) == [["6"], []] and boxes(two, "lv-lit") == []
 
 
+def test_slots_outside_the_layout_do_not_light_together(page):
+    (board,) = mount(page, VIEWS["tiles"]("(3,3):(3,1)", (2, 2)))
+    outside = board.locator('rect[data-k^="-"]')
+    assert outside.count() == 7
+    outside.first.hover()
+    assert boxes(board, "lv-lit") == [outside.first.get_attribute("data-k")]
+    assert board.locator(".lv-say").inner_text().startswith("outside · offset")
+
+
 def test_a_new_picture_keeps_what_is_picked_and_a_closed_board_hears_nothing(page):
     (board,) = mount(page, grid(Layout("(2,5):(5,1)")))
     board.locator('rect[data-k="6"]').click()

@@ -147,7 +147,7 @@ def test_every_rank_and_kind_shows_every_element_once_at_its_place(layout):
             assert (panel.keys["index"][cell], panel.keys["offset"][cell], panel.labels[cell]) == (index, offset, str(offset))
             assert panel.tips[cell] == f"index {index} · coordinate {coordinate} · offset {offset}"
             shown.append(index)
-        assert panel.title.split("   ")[0] == str(layout)
+        assert panel.title.startswith("at (:,:," if n else str(layout))
     assert sorted(shown) == list(range(layout.size))
 
 
@@ -275,7 +275,7 @@ def test_layouts_with_endless_slices_are_drawn_at_once():
 
 def test_headers_titles_and_tips_name_the_right_places():
     panels = grid(Layout("(3,5,2):(1,3,20)")).all_panels()
-    assert [p.title for p in panels] == ["(3,5,2):(1,3,20)   at (:,:,0)", "(3,5,2):(1,3,20)   at (:,:,1)"]
+    assert [p.title for p in panels] == ["(3,5,2):(1,3,20)   at (:,:,0)", "at (:,:,1)"]
     assert (panels[0].row_axis, panels[0].col_axis) == ("i", "j")
     assert (list(panels[0].row_labels), list(panels[0].col_labels)) == (["0", "1", "2"], ["0", "1", "2", "3", "4"])
     assert panels[1].tips[7] == "index 22 · coordinate (1,2,1) · offset 27"
@@ -306,7 +306,19 @@ def test_every_kind_shows_itself_and_takes_the_options_of_a_picture(layout):
     assert [panel.labels[c] for c, i in enumerate(panel.keys["index"].tolist()) if i == 5] == ["<5>"]
     assert [panel.keys["index"][cell] for cell in panel.marks] == [5]
     with pytest.raises(LayoutError, match="3 labels for .*, which has 24 elements"):
-        grid(layout, labels="abc")
+        grid(layout, labels=["a", "b", "c"])
+
+
+@pytest.mark.parametrize(("option", "says"), [
+    ({"labels": "abcdef"}, "labels are a list of texts, one for each index of (2,3):(3,1), not 'abcdef'"), ({"labels": 6}, "not 6"),
+    ({"marks": [1]}, "marks take an index of (2,3):(3,1) to one of wrong, alias, hole, outside, as in {3: \"wrong\"}, not [1]"),
+    ({"marks": {"a": "wrong"}}, "not 'a' to 'wrong'"), ({"marks": {0: None}}, "not 0 to None"), ({"title": 5}, "a title is a text, not 5"),
+    ({"caption": ["x"]}, "a caption is a text, not ['x']"), ({"color": "red"}, "color is a function of a cell's offset"),
+])  # fmt: skip
+def test_options_of_another_type_are_refused_in_words(option, says):
+    with pytest.raises(LayoutError) as error:
+        grid("(2,3):(3,1)", **option)
+    assert says in str(error.value)
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -371,6 +383,30 @@ def test_figures_are_made_without_pyplot_or_drawn_into_given_axes():
     assert "matplotlib.pyplot" not in sys.modules or not matplotlib.pyplot.get_fignums()
     other = Figure()
     assert to_figure("(5,7):(7,1)", ax=other.add_subplot()) is other
+
+
+UPDATES = """
+import matplotlib
+matplotlib.use("{backend}")
+import matplotlib.pyplot as plt
+from IPython.display import display
+from layoutviz import explore, to_figure
+kept = plt.figure()
+explorer = explore("(4,4):(4,1)")
+for n in range(100):
+    explorer.controls["layout"].sliders[2].value = n % 30
+    figure = to_figure(explorer.board.scene)
+    display(figure, explorer)
+    to_figure(explorer.board.scene, ax=kept.gca())
+print(type(kept.canvas).__module__, plt.get_fignums())
+"""
+
+
+@pytest.mark.parametrize(("backend", "canvas"), [("matplotlib_inline.backend_inline", "backend_agg"), ("ipympl.backend_nbagg", "ipympl")])
+def test_a_hundred_updates_leave_no_figure_open(backend, canvas):
+    run = subprocess.run([sys.executable, "-c", UPDATES.format(backend=f"module://{backend}")], capture_output=True, text=True)
+    last = run.stdout.splitlines()[-1]
+    assert canvas in last and last.endswith(" [1]"), run.stdout[-500:] + run.stderr[-2000:]
 
 
 @pytest.mark.parametrize("axes", ["own", "given"])

@@ -15,8 +15,9 @@ from layoutviz.color import BLANK
 from layoutviz.composed import as_layout
 from layoutviz.render.svg import svg
 from layoutviz.scene import Panel
-from layoutviz.views.composition import ROW, composition, in_rows, tile_color
+from layoutviz.views.composition import composition
 from layoutviz.views.grid import grid
+from layoutviz.views.operands import ROW, in_rows, tile_colors
 
 PAIRS = st.tuples(any_kind(layouts(negative=True)), any_kind(layouts(48)))
 
@@ -184,7 +185,8 @@ def test_panels_stand_side_by_side_while_they_fit():
 @pytest.mark.parametrize("rows", range(1, 17))
 def test_neighbouring_tiles_differ_in_colour(rows):
     for cols in range(1, 17):
-        color = tile_color(Layout((rows, cols)))
+        tile = Layout((rows, cols)).offsets()
+        color = tile_colors([Panel(rows, cols, tile % rows, tile // rows, [""] * tile.size, [""] * tile.size, {"tile": tile})])
         for j in range(rows * cols):
             assert j % rows == rows - 1 or color(j) != color(j + 1)
             assert j + rows >= rows * cols or color(j) != color(j + rows)

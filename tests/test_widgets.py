@@ -148,7 +148,7 @@ def test_a_slider_runs_through_the_slices_of_a_large_rank_3():
     first = explorer.controls["first"].widget
     assert (first.min, first.max, first.layout.display) == (0, 32, None)
     first.value = 32
-    assert explorer.board.scene.all_panels()[-1].title == "(2,2,40):(1,2,4)   at (:,:,39)"
+    assert explorer.board.scene.all_panels()[-1].title == "at (:,:,39)"
     assert explorer.state == "view=grid; layout=(2,2,40):(1,2,4); first=32"
     assert explore("(4,4)").controls["first"].widget.layout.display == "none"
 
@@ -204,9 +204,25 @@ def test_the_label_follows_the_view_until_the_reader_chooses_one():
     assert controls(explorer)[3].value == "index" and agree(explorer)
 
 
+def test_a_view_comes_back_as_it_was_left_with_the_layout_of_now():
+    explorer = explore("(8,12):(12,1)", "tiles", tiler=(4, 3))
+    explorer.view.value = "divide"
+    explorer.controls["form"].choice.value = "flat"
+    explorer.view.value = "grid"
+    explorer.controls["layout"].text.value = "(8,6):(6,1)"
+    explorer.view.value = "divide"
+    assert explorer.state == "view=divide; layout=(8,6):(6,1); tiler=(4,3); form=flat"
+
+
+def test_a_pair_with_a_tv_layout_in_notation_is_a_tv():
+    assert to_svg(((16, 8), "((4,8),(2,2)):((16,1),(8,64))")) == to_svg(((16, 8), Layout("((4,8),(2,2)):((16,1),(8,64))")))
+    assert to_svg((4, 4)) == to_svg("(4,4)")
+
+
 @pytest.mark.parametrize(
     ("call", "says"),
     [
+        (lambda: explore(scene_of("(4,4):(4,1)")), "a Scene is a finished picture without sliders: draw() shows it"),
         (lambda: draw("(4,4):(4,1)", lable="index"), "grid has no option lable; it takes label, first, labels, marks, color, title,"),
         (lambda: draw("(4,4):(4,1)", "transpose", title="A"), "transpose has no option title; it takes label"),
         (lambda: draw("(4,4):(4,1)", marks={0: "bad"}), "not 0 to 'bad'"),

@@ -32,8 +32,8 @@ def svg(scene: Scene, live: bool = False) -> str:
         f'font-family="{MONO}" role="img" aria-label="{escape(spoken)}">'
         f'<rect class="paper" width="{w}" height="{h}" rx="6" fill="#ffffff"/>'
     ]
-    for place, fills in zip(g.places, scene.fills(), strict=True):
-        parts += ['<g class="cells" stroke="#ffffff">', *_cells(place, fills, scene.link_by, live), '</g><g pointer-events="none">']
+    for place, fills, links in zip(g.places, scene.fills(), scene.links(), strict=True):
+        parts += ['<g class="cells" stroke="#ffffff">', *_cells(place, fills, links, live), '</g><g pointer-events="none">']
         lines = live and all(label.isascii() and label.isprintable() for label in place.panel.labels)
         labels = _live_labels if lines else _labels  # a character that the font lacks comes from another one, as wide as it likes
         parts += [*_paths(marks(place)), *labels(place), *_paths(frames(place)), "</g>"]
@@ -41,14 +41,14 @@ def svg(scene: Scene, live: bool = False) -> str:
     return "".join(parts)
 
 
-def _cells(place: Place, fills: list[str], link_by: str, live: bool) -> list[str]:
+def _cells(place: Place, fills: list[str], links: list[int], live: bool) -> list[str]:
     panel = place.panel
     if panel.marks:
         fills = [BLANK if panel.marks.get(c) in EMPTY else fill for c, fill in enumerate(fills)]
     # the parts that repeat are made once: a cell then costs one short join
     xs = [f'<rect x="{place.x + c * place.cell_w:g}"' for c in range(panel.cols)]
     ys = [f' y="{place.y + r * place.cell_h:g}" width="{place.cell_w:g}" height="{place.cell_h:g}" fill="' for r in range(panel.rows)]
-    cells = zip(panel.row, panel.col, fills, panel.keys[link_by].tolist(), _escaped(panel.tips), strict=True)
+    cells = zip(panel.row, panel.col, fills, links, _escaped(panel.tips), strict=True)
     if live:
         return [f'{xs[c]}{ys[r]}{fill}" data-k="{key}" data-t="{tip}"/>' for r, c, fill, key, tip in cells]
     return [f'{xs[c]}{ys[r]}{fill}" data-k="{key}"><title>{tip}</title></rect>' for r, c, fill, key, tip in cells]

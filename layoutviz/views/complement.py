@@ -12,9 +12,9 @@ from layoutviz.layout import SEARCH_LIMIT, Layout
 from layoutviz.modes import stack
 from layoutviz.notation import format_tuple
 from layoutviz.scene import Panel, Scene
-from layoutviz.views.composition import ROW, in_rows, keyed_grid, tile_color, window_notes
 from layoutviz.views.kinds import AnyLayout, Label, Range
 from layoutviz.views.memory_strip import ONE_ROW, SLOTS, WIDTH
+from layoutviz.views.operands import ROW, hue_note, in_rows, keyed_grid, tile_colors, window_notes
 from layoutviz.views.slots import counted
 
 
@@ -40,9 +40,10 @@ def complement(layout: AnyLayout, cotarget: Annotated[int, Range(1, 256)] = 24, 
         keyed_grid(rest, label, f"R = {rest}", lambda index: {"tile": index}),
         [_strip(a, rest, both, cotarget, label)],
     )
-    hue = "Colour: the tile, which copy of A covers a slot; A itself is tile 0, and R says where the others start."
+    hue = f"{hue_note(rest.size)}, which copy of A covers a slot; A itself is tile 0, and R says where the others start."
     caption = " ".join((hue, _cover(both.offsets(), cotarget), *window_notes({"A": a, "R": rest})))
-    return Scene((*in_rows(*groups[:2]), tuple(groups[2])), caption, color_by="tile", link_by="tile", color=tile_color(rest))
+    rows, color = (*in_rows(*groups[:2]), tuple(groups[2])), tile_colors([*groups[1], *groups[2]])
+    return Scene(rows, caption, color_by="tile", link_by="tile", color=color)
 
 
 def _strip(a: Layout, rest: Layout, both: Layout, cotarget: int, label: str) -> Panel:

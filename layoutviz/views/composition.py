@@ -1,23 +1,20 @@
 """`composition`: A, B and A o B, with each place in A in one colour, wherever it shows up."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
 from layoutviz import algebra
-from layoutviz.color import BLANK, Color, categories, ramp
+from layoutviz.color import BLANK, Color, ramp
 from layoutviz.composed import ComposedLayout, as_layout
 from layoutviz.errors import LayoutError
 from layoutviz.int_tuple import nest
 from layoutviz.layout import SEARCH_LIMIT, CoordinateFunction, Layout
-from layoutviz.modes import as_tiler, on_inner, tiler_text
+from layoutviz.modes import on_inner
 from layoutviz.scene import Panel, Scene
-from layoutviz.views.grid import grid, window_note
 from layoutviz.views.kinds import AnyLayout, Label
+from layoutviz.views.operands import in_rows, keyed_grid, one_layout, window_notes
 from layoutviz.views.slots import counted
-
-ROW = 120  # letters of labels that stand side by side before a grid starts a new row
 
 
 def composition(a: AnyLayout, b: AnyLayout, label: Label = "offset") -> Scene:
@@ -96,57 +93,3 @@ def _color(in_a: list[Panel], in_b: list[Panel], b: CoordinateFunction) -> Color
     own = np.concatenate([panel.keys["place"] for panel in in_a])
     left_out = set(own[~np.isin(own, b.offsets())].tolist()) if b.size <= SEARCH_LIMIT else ()
     return lambda place: BLANK if place in left_out else shade(place)
-
-
-# --- for views that show the operands of an operation and its result
-
-
-def one_layout(thing, name: str) -> CoordinateFunction:
-    """An operand as one layout. LayoutError for a tuple, with which the algebra works mode by mode.
-
-    >>> str(one_layout("(2,3):(3,1)", "B")), str(one_layout(4, "B"))
-    ('(2,3):(3,1)', '4:1')
-    """
-    operand = as_tiler(thing)
-    if isinstance(operand, tuple):
-        raise LayoutError(f"{name} = {tiler_text(operand)} works mode by mode; this picture takes one layout, as in (2,3):(1,2)")
-    return operand
-
-
-def keyed_grid(layout: CoordinateFunction, label: str, title: str, keys: Callable[[np.ndarray], dict[str, np.ndarray]]) -> list[Panel]:
-    """The panels of a layout's grid with more keys, told in the tips too: `keys` takes the indices of cells to them."""
-    panels = []
-    for panel in grid(layout, label, title=title, caption="").panels[0]:
-        more, tips = keys(panel.keys["index"]), panel.tips
-        for name, column in more.items():
-            tips = [f"{tip} · {name} {value}" for tip, value in zip(tips, column.tolist(), strict=True)]
-        own = panel.title.removeprefix(title).strip() if panels else panel.title  # the whole title stands over the first slice
-        panels.append(replace(panel, keys={**panel.keys, **more}, tips=tips, title=own))
-    return panels
-
-
-def window_notes(layouts: dict[str, CoordinateFunction]) -> list[str]:
-    """What is left out of the grids of layouts, each by its name."""
-    return [f"{name}: {note}" for name, layout in layouts.items() if (note := window_note(layout))]
-
-
-def in_rows(*groups: list[Panel]) -> tuple[tuple[Panel, ...], ...]:
-    """Groups of panels side by side as long as their labels fit. A group that does not starts a new row, and more if it needs them."""
-    rows, used = [], ROW
-    for group in groups:
-        wide = [max(p.cols * max(4, 1 + max(map(len, p.labels))), len(p.title)) + 5 for p in group]
-        whole = sum(wide)
-        for panel, width in zip(group, wide, strict=True):
-            if used + max(whole, width) > ROW:
-                rows, used = [*rows, []], 0
-            rows[-1].append(panel)
-            used, whole = used + width, 0
-    return tuple(map(tuple, rows))
-
-
-def tile_color(tiles: CoordinateFunction) -> Color:
-    """A colour for each index of a layout, so that neighbours in its grid differ, and if possible its ends (they meet if raked)."""
-    rows, cols = [mode.size for mode in Layout(tiles.shape).modes()][:2] if tiles.rank > 1 else (1, tiles.size)
-    ends = {rows - 1, rows * (cols - 1)} - {0}
-    period = min((8, 7, 6, 5), key=lambda n: (rows % n == 0, sum(step % n == 0 for step in ends)))
-    return lambda tile: categories(tile % period)

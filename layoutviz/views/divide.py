@@ -10,9 +10,10 @@ from layoutviz import algebra
 from layoutviz.errors import LayoutError, RaggedWarning
 from layoutviz.modes import group, tiler_text
 from layoutviz.scene import Panel, Scene
-from layoutviz.views.grid import window_note
+from layoutviz.views.grid import grid, window_note
 from layoutviz.views.kinds import AnyLayout, Label, Tiler
-from layoutviz.views.tiles import Tiling, as_slots, describe_tiling, in_rows, slices, tile_colors, tiled_grid
+from layoutviz.views.operands import hue_note, in_rows, tile_colors
+from layoutviz.views.tiles import Tiling, as_slots, describe_tiling, tiled_grid
 
 FORMS = ("logical", "zipped", "tiled", "flat")
 
@@ -41,9 +42,9 @@ def divide(
         divided = getattr(algebra, f"{form}_divide")(tiling.layout, tiling.tiler)
     title = f"{form}_divide(A, {tiler_text(tiling.tiler)}) = {divided}"
     panels = tiled_grid(tiling, label, f"A = {tiling.layout}")
-    result = [_result(tiling, panel, form, label) for panel in slices(divided, title, label)]
+    result = [_result(tiling, panel, form, label) for panel in grid(divided, label, title=title, caption="").panels[0]]
     notes = window_note(tiling.layout), window_note(divided).replace("Drawn:", "Drawn of the result:")
-    told = f"Hue: the tile. T is the first tile, T* where each tile begins. {describe_tiling(tiling)}"
+    told = f"{hue_note(tiling.tile_mode.size)}. T is the first tile, T* where each tile begins. {describe_tiling(tiling)}"
     return Scene(
         (*in_rows(panels), *in_rows(_operands(tiling)), *in_rows(result)), caption=" ".join(filter(None, (told, *notes))),
         color_by="tile", link_by="index", color=tile_colors([*panels, *result]),
@@ -57,7 +58,7 @@ def _operands(tiling: Tiling) -> list[Panel]:
         name = f"T{m}" if isinstance(tiling.tiler, tuple) else "T"
         for mode, title, steps in ((tile, name, (elements, 0)), (rest, f"{name}*", (0, tiles))):
             whole = group(mode, 0, mode.rank) if mode.rank > 2 else mode  # in one row, so that nothing is left out
-            panel, *_ = slices(whole, f"{title} = {mode}")
+            (panel,) = grid(whole, title=f"{title} = {mode}", caption="").panels[0]
             number = panel.keys["index"]
             as_cells = as_slots(tiling, panel, number * steps[0], number * steps[1], "index")
             panels.append(replace(as_cells, labels=panel.labels))  # the places in the mode, which the function itself gives

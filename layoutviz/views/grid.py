@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from math import prod
+from numbers import Integral
 from typing import Annotated, get_args
 
 import numpy as np
@@ -42,8 +43,8 @@ def grid(
     """A layout of any kind and rank: rank 1 as one row, rank 2 as rows and columns, more as one panel for each further coordinate.
 
     `labels`, one text for each index, stand in for the label. Cells that share an offset are marked; `marks` maps further
-    indices to one of scene.MARKS. Of more than 128 rows or columns, 8 panels or 128*128 cells the first ones are drawn (panels from
-    slice `first` on), and the caption says so.
+    indices to one of scene.MARKS; `title` stands over the first panel. Of more than 128 rows or columns, 8 panels or 128*128
+    cells the first ones are drawn (panels from slice `first` on), and the caption says so.
 
     >>> scene = grid(Layout("(2,3):(3,1)"))
     >>> scene.panels[0][0].labels
@@ -51,18 +52,38 @@ def grid(
     """
     layout = as_layout(layout)
     check_label(label)
-    if labels is not None and len(labels) != layout.size:
-        raise LayoutError(f"{len(labels)} labels for {layout}, which has {layout.size} elements")
-    for index, mark in (marks or {}).items():
-        if not 0 <= index < layout.size or mark not in MARKS:
-            raise LayoutError(f"marks take an index of {layout} to one of {', '.join(MARKS)}, not {index} to {mark!r}")
-    if labels is not None:
-        labels = ["".join(char if char.isprintable() else " " for char in str(text)) for text in labels]
+    labels, marks = _own_labels(layout, labels), _own_marks(layout, marks)
+    if not (color is None or callable(color)):
+        raise LayoutError(f'color is a function of a cell\'s offset, as in lambda offset: "#ffd9a0", not {color!r}')
+    for name, words in {"title": title, "caption": caption}.items():
+        if not isinstance(words, str | None):
+            raise LayoutError(f"a {name} is a text, not {words!r}")
     if not 0 <= first <= (last := _last_first({"layout": layout})):
         raise LayoutError(f"first is the first slice drawn, 0 to {last} for {layout}, not {first}")
-    panels = tuple(_panel(layout, first + n, label, labels, marks or {}, title) for n in range(_slices(layout)))
+    name = str(layout) if title is None else title
+    panels = tuple(_panel(layout, first + n, label, labels, marks, name * (n == 0)) for n in range(_slices(layout)))
     text = caption if caption is not None else describe(layout)
     return Scene((panels,), caption=" ".join(filter(None, (text, window_note(layout, first)))), color=color)
+
+
+def _own_labels(layout: CoordinateFunction, labels) -> list[str] | None:
+    if labels is None:
+        return None
+    if isinstance(labels, str) or not isinstance(labels, Sequence | np.ndarray):
+        raise LayoutError(f"labels are a list of texts, one for each index of {layout}, not {labels!r}")
+    if len(labels) != layout.size:
+        raise LayoutError(f"{len(labels)} labels for {layout}, which has {layout.size} elements")
+    return ["".join(char if char.isprintable() else " " for char in str(text)) for text in labels]
+
+
+def _own_marks(layout: CoordinateFunction, marks) -> dict[int, str]:
+    wanted = f"marks take an index of {layout} to one of {', '.join(MARKS)}, as in {{3: \"wrong\"}}"
+    if not isinstance(marks, Mapping | None):
+        raise LayoutError(f"{wanted}, not {marks!r}")
+    for index, mark in (marks or {}).items():
+        if not isinstance(index, Integral) or not 0 <= index < layout.size or mark not in MARKS:
+            raise LayoutError(f"{wanted}, not {index!r} to {mark!r}")
+    return {int(index): mark for index, mark in (marks or {}).items()}
 
 
 def check_label(label: str) -> None:
@@ -96,7 +117,7 @@ def _panel(layout: CoordinateFunction, n: int, label: str, labels, marks, title)
         rows, cols, row.tolist(), col.tolist(), shown,
         tips=[f"index {i} · coordinate {c} · offset {o}" for i, c, o in zip(indices, coordinates, offsets, strict=True)],
         keys={"index": index, "offset": offset},
-        title=(title if title is not None else str(layout)) + (f"   at (:,:,{','.join(fixed)})" if fixed else ""),
+        title=f"{title}   at (:,:,{','.join(fixed)})".lstrip() if fixed else title,
         row_axis="" if len(modes) == 1 else "i", col_axis="i" if len(modes) == 1 else "j",
         row_labels=[] if len(modes) == 1 else list(map(str, range(rows))), col_labels=list(map(str, range(cols))),
         label_kind=label, borders=_borders(row_mode, col_mode, rows, cols),

@@ -10,8 +10,8 @@ from layoutviz.composed import as_layout
 from layoutviz.errors import LayoutError
 from layoutviz.layout import CoordinateFunction, Layout
 from layoutviz.scene import Border, Panel, Scene
-from layoutviz.views.composition import in_rows, keyed_grid, one_layout, tile_color, window_notes
 from layoutviz.views.kinds import AnyLayout, Label
+from layoutviz.views.operands import hue_note, in_rows, keyed_grid, one_layout, tile_colors, window_notes
 from layoutviz.views.slots import counted, describe
 
 Form = Literal["logical", "zipped", "tiled", "flat", "blocked", "raked"]
@@ -44,10 +44,10 @@ def product(block: AnyLayout, tiler: AnyLayout, form: Form = "blocked", label: L
     framed = [replace(panel, borders=_frames(panel, "element" if form == "raked" else "tile")) for panel in groups[2]]
     facts = f"{counted(tiler.size, 'tile')} of {counted(block.size, 'element')}, one for each cell of the tiler."
     facts += " Borders: one element of the block, in all tiles." if form == "raked" else ""
-    hue = "Colour: the tile, which copy of the block a cell is in; the block itself is tile 0."
+    hue = f"{hue_note(tiler.size)}, which copy of the block a cell is in; the block itself is tile 0."
     notes = window_notes({"block": block, "tiler": tiler, "product": result})
     caption = " ".join((hue, facts, describe(result), *notes))
-    return Scene(in_rows(*groups[:2], framed), caption, color_by="tile", link_by="tile", color=tile_color(tiler))
+    return Scene(in_rows(*groups[:2], framed), caption, color_by="tile", link_by="tile", color=tile_colors([*groups[1], *framed]))
 
 
 def _parts(block: CoordinateFunction, tiler: CoordinateFunction, form: str) -> tuple[Layout, Layout]:

@@ -1,7 +1,6 @@
 """`tiles`: the tiles of a division, on the layout's own grid and as a table with one column a tile."""
 
 import warnings
-from collections import defaultdict
 from dataclasses import replace
 from itertools import accumulate
 from operator import mul
@@ -9,7 +8,6 @@ from operator import mul
 import numpy as np
 
 from layoutviz.algebra import positions, ragged, zipped_divide
-from layoutviz.color import Color, categories
 from layoutviz.composed import as_layout
 from layoutviz.errors import LayoutError, RaggedWarning
 from layoutviz.int_tuple import leaf_values, nest
@@ -19,10 +17,8 @@ from layoutviz.notation import format_tuple
 from layoutviz.scene import Border, Panel, Scene
 from layoutviz.views.grid import grid, mode_coordinates, window_note
 from layoutviz.views.kinds import AnyLayout, Label, Tiler
+from layoutviz.views.operands import hue_note, in_rows, tile_colors
 from layoutviz.views.slots import alias_marks, counted
-
-FILLS = 8  # that `categories` has
-ONE_ROW = 48  # columns of panels that stand side by side
 
 
 def tiles(layout: AnyLayout, tiler: Tiler = (2, 2), label: Label = "offset") -> Scene:
@@ -42,9 +38,9 @@ def tiles(layout: AnyLayout, tiler: Tiler = (2, 2), label: Label = "offset") -> 
     tiling = Tiling(layout, tiler)
     panels = [*tiled_grid(tiling, label, f"where it lives: A = {tiling.layout}"), _table(tiling, label)]
     notes = window_note(tiling.layout), window_note(_counts(tiling)).replace("Drawn:", "Drawn of the table:")
-    told = f"Hue: the tile, a column of the table. {describe_tiling(tiling)}"
+    told = f"{hue_note(tiling.tile_mode.size)}; a tile is a column of the table. {describe_tiling(tiling)}"
     caption = " ".join(filter(None, (told, *notes)))
-    return Scene(in_rows(panels), caption=caption, color_by="tile", link_by="index", color=tile_colors(panels))
+    return Scene(in_rows(panels[:-1], panels[-1:]), caption=caption, color_by="tile", link_by="index", color=tile_colors(panels))
 
 
 class Tiling:
@@ -116,7 +112,7 @@ def _counts(tiling: Tiling) -> Layout:
 def tiled_grid(tiling: Tiling, label: str, title: str) -> list[Panel]:
     """The layout's own grid, each cell with its tile and its element, borders around tiles that are blocks of it."""
     panels = []
-    for panel in slices(tiling.layout, title, label):
+    for panel in grid(tiling.layout, label, title=title, caption="").panels[0]:
         element, tile = tiling.find(panel.keys["index"])
         marks = panel.marks | dict.fromkeys(np.flatnonzero(tile < 0).tolist(), "hole")
         names = zip(panel.tips, element.tolist(), tile.tolist(), strict=True)
@@ -124,12 +120,6 @@ def tiled_grid(tiling: Tiling, label: str, title: str) -> list[Panel]:
         keys = {**panel.keys, "tile": tile, "element": element}
         panels.append(replace(panel, keys=keys, tips=tips, marks=marks, borders=_borders(tiling, panel, element, tile)))
     return panels
-
-
-def slices(layout: CoordinateFunction, title: str, label: str = "offset") -> list[Panel]:
-    """The panels of a layout's grid; of several slices only the first one has the whole title."""
-    first, *rest = grid(layout, label, title=title, caption="").panels[0]
-    return [first, *(replace(panel, title=panel.title.removeprefix(title).strip()) for panel in rest)]
 
 
 def _table(tiling: Tiling, label: str) -> Panel:
@@ -201,28 +191,6 @@ def _blocks(panel: Panel, group: np.ndarray, level: int) -> list[Border]:
     return [Border(level, *box) for box in boxes.tolist()]
 
 
-def tile_colors(panels: list[Panel]) -> Color:
-    """`categories` of the tile where tiles that touch then differ; else the first fill after it that differs, as far as eight go."""
-    touching = np.concatenate([_touching(panel.keys["tile"].reshape(panel.rows, panel.cols)) for panel in panels])
-    if not (touching[:, 0] % FILLS == touching[:, 1] % FILLS).any():
-        return categories
-    beside = defaultdict(set)
-    for low, high in np.unique(touching, axis=0).tolist():
-        beside[high].add(low)
-    fill: dict[int, int] = {}
-    for tile in sorted({*beside, *touching[:, 0].tolist()}):
-        taken = {fill[other] for other in beside[tile]}
-        fill[tile] = next(((tile + k) % FILLS for k in range(FILLS) if (tile + k) % FILLS not in taken), tile % FILLS)
-    return lambda tile: categories(fill.get(tile, tile))
-
-
-def _touching(tile: np.ndarray) -> np.ndarray:
-    """Pairs (lower, higher) of different tiles that lie side by side or one below the other."""
-    pairs = np.concatenate([np.stack((a.ravel(), b.ravel()), axis=1) for a, b in ((tile[1:], tile[:-1]), (tile[:, 1:], tile[:, :-1]))])
-    pairs.sort(axis=1)
-    return pairs[(pairs[:, 0] != pairs[:, 1]) & (pairs[:, 0] >= 0)]
-
-
 def describe_tiling(tiling: Tiling) -> str:
     """How many tiles of how many elements, or what does not fit; and on what a tiler that is a layout works."""
     facts = ragged(tiling.layout, tiling.tiler)
@@ -232,15 +200,3 @@ def describe_tiling(tiling: Tiling) -> str:
     if isinstance(tiling.tiler, Layout) and tiling.layout.rank > 1:
         told += " A layout as tiler counts along the index, down the first mode; a tuple would tile mode by mode."
     return told
-
-
-def in_rows(panels: list[Panel]) -> tuple[tuple[Panel, ...], ...]:
-    """Panels side by side as far as their labels stay legible, then in further rows."""
-    rows, room = [], 0
-    for panel in panels:
-        wide = max(panel.cols, len(panel.title) // 3)  # a column is about as wide as three letters of a title
-        if not rows or wide > room:
-            rows, room = [*rows, []], ONE_ROW
-        rows[-1].append(panel)
-        room -= wide
-    return tuple(map(tuple, rows))

@@ -38,6 +38,7 @@ class Explorer(w.VBox):
 
     def __init__(self, view: str, values: dict):
         self._following, self.values, self.view_shown, self.controls = False, {}, None, {}
+        self._left: dict[str, dict] = {}  # the values of each view when it was left
         self.at = None  # the index that a step stands at
         self.view = w.Dropdown(description="view")
         look = {"tooltip": "walk the index", "layout": w.Layout(width="auto")}
@@ -81,9 +82,9 @@ class Explorer(w.VBox):
         self.board.picked = [links[self.at]]
 
     def _kept(self, view: str) -> dict:
-        """The values that another view can take over: not those that are only this view's usual ones."""
+        """What another view was left with, and the values that it can take over: not those that are only this view's usual ones."""
         usual = {p.name: p.default for p in parameters(self.view_shown)}
-        kept = {}
+        kept = dict(self._left.get(view, {}))
         for p in parameters(view):
             if p.name in self.values and self.values[p.name] != usual[p.name]:
                 with suppress(LayoutError):
@@ -91,6 +92,7 @@ class Explorer(w.VBox):
         return kept
 
     def _take(self, view: str, values: dict) -> None:
+        self._left[view] = values
         self.view_shown, self.values = view, values
         self._follow()
 
