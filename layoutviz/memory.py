@@ -189,7 +189,8 @@ def _indices(layout, threads, bits: int, vector: int) -> np.ndarray:
     if indices.shape[1] % vector:
         raise LayoutError(f"{threads} gives each thread {_count(indices.shape[1], 'value')}, which vectors of {vector} do not divide")
     for thread, value in np.argwhere((indices < 0) | (indices >= layout.size))[:1]:
-        raise LayoutError(f"thread {thread}, value {value} has index {indices[thread, value]}; {layout} has indices 0 to {layout.size - 1}")
+        where = f"by threads {threads}, thread {thread}, value {value} has index {indices[thread, value]}"
+        raise LayoutError(f"{where}; {layout} has indices 0 to {layout.size - 1}")
     return indices.reshape(len(indices), -1, vector)
 
 

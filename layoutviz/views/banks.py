@@ -15,12 +15,16 @@ from layoutviz.views.slots import counted
 from layoutviz.views.swizzle import bank_of
 
 
+def _last_phase(values: dict) -> int:
+    return len(bank_conflicts(*(values[name] for name in ("layout", "threads", "bits", "vector"))).phases) - 1
+
+
 def banks(
     layout: AnyLayout,
     threads: AnyLayout = "32:1",
     bits: Bits = 16,
     vector: Vector = 1,
-    phase: Annotated[int, Range(0, 63)] = 0,
+    phase: Annotated[int, Range(0, _last_phase)] = 0,
 ) -> Scene:
     """One phase of an access to shared memory: its elements in the tile; the words it asks of each bank; the ways of every phase.
 

@@ -13,12 +13,16 @@ from layoutviz.views.kinds import AnyLayout, Bits, Range
 from layoutviz.views.slots import counted
 
 
+def _last_request(values: dict) -> int:
+    return len(sectors(*(values[name] for name in ("layout", "threads", "bits", "vector"))).requests) - 1
+
+
 def coalescing(
     layout: AnyLayout,
     threads: AnyLayout = "32:1",
     bits: Bits = 32,
     vector: Vector = 1,
-    request: Annotated[int, Range(0, 63)] = 0,
+    request: Annotated[int, Range(0, _last_request)] = 0,
 ) -> Scene:
     """One request of a warp: its elements in the tile; each sector it moves, slot by slot; the sectors of every request.
 
