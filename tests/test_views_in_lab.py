@@ -50,4 +50,27 @@ def test_every_explorer_is_dragged_typed_into_stepped_and_clicked(lab, chromium_
             cell.locator(".lv-picked").first.wait_for(timeout=20_000)
             cell.locator("rect[data-k]").first.click(force=True)
             assert cell.locator(".lv-say").inner_text().strip(), f"{view}: nothing is said of a cell that is clicked"
-            assert page.errors == [], f"{view}: {page.errors}"
+            faults = [said for said in cell.locator("[role=alert]").all_inner_texts() if "Traceback" in said]
+            assert faults == [] and page.errors == [], f"{view}: {faults} {page.errors}"
+
+
+FAULTY = """
+from layoutviz import explore
+from layoutviz.api import VIEWS
+explorer = explore("(4,4):(4,1)")
+def broken(*values, **named): return 1 / 0
+broken.__signature__ = __import__("inspect").signature(VIEWS["grid"])
+VIEWS["grid"] = broken
+explorer"""
+
+
+def test_an_error_in_a_callback_is_shown_in_the_page(lab, chromium_path):
+    write_notebook(lab.folder / "faulty.ipynb", [FAULTY])
+    with browser_page(chromium_path) as page:
+        open_notebook(page, lab.url("faulty.ipynb"))
+        cell = run_cell(page, 0, "svg.lv")
+        cell.locator(".noUi-handle").first.focus()
+        page.keyboard.press("ArrowLeft")
+        alert = cell.locator("[role=alert]")
+        alert.wait_for(timeout=20_000)
+        assert "ZeroDivisionError" in alert.inner_text() and "1 / 0" in alert.inner_text()
