@@ -12,14 +12,29 @@ class State(Enum):
     WRONG = "Not right yet"
     RIGHT_NOT_FORM = "Right in function, not in form"
     RIGHT = "Right"
+    COMPILED = "Compiled, not run"  # a kernel, where there is no GPU: neither right nor wrong
+    DIED = "Your code did not come back"  # it crashed its process, hung, or used too much
     FAULT = "Could not be checked"  # the checker broke: our fault, not the learner's
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A known mistake: its name ("bytes for elements"), the sentence that a verdict says of it, and a question that leads on.
+
+    Neither gives the answer. The question is shown as the first hint.
+    """
+
+    name: str
+    words: str
+    hint: str
 
 
 @dataclass(frozen=True)
 class Verdict:
     """The judgement of one run of an exercise cell.
 
-    `message` is for the learner; `code` in backquotes is shown as code. `scene` is a picture of the answer, or None.
+    `message` is for the learner; `code` in backquotes is shown as code. `scene` is a picture of the answer, or None. `mistake` is the
+    known mistake that was recognised in it; the message says its words already.
 
     >>> Verdict(State.RIGHT, "Every offset is right.").ok, Verdict(State.RIGHT_NOT_FORM, "Wanted: shape (6,5).").ok
     (True, False)
@@ -28,6 +43,7 @@ class Verdict:
     state: State
     message: str
     scene: object = None
+    mistake: Mistake | None = None
 
     @property
     def ok(self) -> bool:
