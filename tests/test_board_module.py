@@ -54,7 +54,7 @@ def mount(page, *scenes, output="", multiple=False):
     """Put a board of each scene on the empty page; an output of its own for each if `output` is None."""
     page.mouse.move(1, 990)  # what is drawn there is not under the pointer
     names = [output if output is not None else f"output{n}" for n in range(len(scenes))]
-    boards = [{"svg": svg(s, live=True), "picked": [], "multiple": multiple, "output": o} for s, o in zip(scenes, names, strict=True)]
+    boards = [{"svg": svg(s, live=True), "caption": s.caption, "walked": -1, "picked": [], "multiple": multiple, "output": o} for s, o in zip(scenes, names, strict=True)]
     page.evaluate(MOUNT, [(WIDGETS / "board.js").read_text(), boards])
     return [page.locator(".lv-board").nth(n) for n in range(len(scenes))]
 
@@ -157,6 +157,42 @@ def test_boards_of_other_outputs_and_of_another_kind_do_not_answer(page):
     one, two = mount(page, grid(Layout("(4,4):(4,1)")), VIEWS["tiles"]("(4,4):(4,1)"))  # offsets here, indices there
     one.locator('rect[data-k="6"]').click()
     assert picked(page) == [["6"], []] and boxes(two, "lv-lit") == []
+
+
+def test_what_is_said_begins_with_the_very_cell_and_the_cursor_moves_among_twins(page):
+    (board,) = mount(page, VIEWS["product"]("(2,4):(4,1)", "(3,2):(1,3)", "blocked"))
+    twins = board.locator('rect[data-k="4"]')
+    assert twins.count() > 3
+    last = twins.nth(twins.count() - 1)
+    last.hover()
+    assert board.locator(".lv-say").inner_text().startswith(last.get_attribute("data-t"))
+    twins.nth(twins.count() - 2).hover()
+    assert board.locator(".lv-say").inner_text().startswith(twins.nth(twins.count() - 2).get_attribute("data-t"))
+    page.mouse.move(1, 990)
+    board.locator(".lv-frame").focus()
+    seen = []
+    for _ in range(4):
+        page.keyboard.press("ArrowRight")
+        box = board.locator(".lv-cursor").first
+        seen.append((box.get_attribute("x"), box.get_attribute("y")))
+    assert len(set(seen)) == 4 and board.locator(".lv-cursor").count() == 1
+
+
+def test_a_step_marks_its_cell(page):
+    scene = VIEWS["product"]("(2,4):(4,1)", "(3,2):(1,3)", "blocked")
+    (board,) = mount(page, scene)
+    page.evaluate("models[0].set('walked', 20)")
+    assert board.locator(".lv-cursor").count() == 1
+    page.evaluate("models[0].set('picked', [document.querySelectorAll('rect[data-k]')[20].dataset.k])")
+    tips = [tip for panel in scene.all_panels() for tip in panel.tips]
+    assert board.locator(".lv-say").inner_text().startswith(tips[20])
+
+
+def test_the_caption_stands_outside_what_scrolls(page):
+    scene = VIEWS["divide"](**SAMPLES["divide"])
+    (board,) = mount(page, scene)
+    assert board.locator(".lv-caption").inner_text() == scene.caption and board.locator(".lv-frame .caption").count() == 0
+    assert board.locator(".lv-caption").bounding_box()["y"] >= sum(board.locator(".lv-frame").bounding_box()[k] for k in ("y", "height")) - 1
 
 
 def test_slots_outside_the_layout_do_not_light_together(page):

@@ -91,7 +91,7 @@ def test_notation_is_typed_and_a_fault_in_it_is_pointed_at(page, explorer):
     field.fill("(2,2):(0,1)")
     field.press("Enter")
     wait_for_title(explorer, "(2,2):(0,1)")
-    caption = " ".join(explorer.locator("svg.lv .caption").all_text_contents())
+    caption = " ".join(explorer.locator(".lv-caption").all_text_contents())
     assert "2 slots are shared (aliasing): (0,0) and (1,0) both have offset 0." in caption
     alert.wait_for(state="detached", timeout=10_000)
 

@@ -253,6 +253,25 @@ def test_a_step_walks_every_index_where_cells_share_what_links_them():
     assert [(explorer.step.click(), explorer.at)[1] for _ in range(17)] == [*range(16), 0]
 
 
+def test_a_step_walks_cell_by_cell_where_cells_share_what_links_them():
+    explorer = explore("(2,4):(4,1)", "product", tiler="(3,2):(1,3)")
+    result = explorer.board.scene.all_panels()[-1]
+    before = sum(len(panel.labels) for panel in explorer.board.scene.all_panels()[:-1])
+    for index in range(10):
+        explorer.step.click()
+        assert result.keys["index"][explorer.board.walked - before] == explorer.at == index
+        assert explorer.board.picked == [result.keys["tile"][explorer.board.walked - before]]
+    explorer.board.picked = [5]
+    explorer.controls["block"].sliders[1].value = 3
+    assert explorer.board.walked == -1, "the reader has picked something else"
+
+
+def test_sliders_of_extents_begin_at_1_and_of_strides_at_0():
+    explorer = explore("(4,6):(6,1)", "tiles", tiler=(2, 3))
+    assert [slider.min for slider in explorer.controls["layout"].sliders] == [1, 1, 0, 0]
+    assert [slider.min for slider in explorer.controls["tiler"].sliders] == [1, 1]
+
+
 def test_a_step_stays_at_its_index_when_the_layout_moves():
     explorer = explore("(2,3)")
     explorer.step.click()

@@ -23,10 +23,11 @@ LOOK = {"title": ' font-weight="600"', "head": "", "caption": ' font-family="sys
 
 
 def svg(scene: Scene, live: bool = False) -> str:
-    """The scene as a complete <svg> element, its size in CSS pixels."""
+    """The scene as a complete <svg> element, its size in CSS pixels. Live it has no caption: the Board writes that beside it."""
+    spoken = ", ".join(panel.title for panel in scene.all_panels() if panel.title) + ". " + scene.caption
+    scene = scene.with_caption("") if live else scene
     g = layout_scene(scene)
     w, h = f"{g.width:g}", f"{g.height:g}"
-    spoken = ", ".join(panel.title for panel in scene.all_panels() if panel.title) + ". " + scene.caption
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="lv" data-link="{scene.link_by}" width="{w}" height="{h}" viewBox="0 0 {w} {h}" '
         f'font-family="{MONO}" role="img" aria-label="{escape(spoken)}">'

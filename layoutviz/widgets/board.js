@@ -1,6 +1,6 @@
 // The Board's front end: shows the SVG that Python made, lights up cells that are linked, reports what is picked.
 //
-// Python owns the state (svg, picked, multiple). All a cell says is in the SVG: data-k is the value that links it, data-t
+// Python owns the state (svg, caption, picked, walked, multiple). All a cell says is in the SVG: data-k is the value that links it, data-t
 // its tip. Boards of one output find each other in the page, through two events: lv-hover and lv-pick.
 
 const SVG_NS = "http://www.w3.org/2000/svg";
@@ -23,16 +23,20 @@ function render({ model, el }) {
   frame.tabIndex = 0;
   frame.setAttribute("role", "group");
   frame.setAttribute("aria-label", "Layout board. Arrow keys move from cell to cell, Enter picks one.");
-  const say = document.createElement("div");
-  say.className = "lv-say";
+  const [caption, say] = ["lv-caption", "lv-say"].map((name) => {
+    const line = document.createElement("div");
+    line.className = name;
+    return line;
+  });
   say.setAttribute("aria-live", "polite");
   el.classList.add("lv-board");
-  el.append(frame, say);
+  el.append(frame, say, caption);
 
   let cells = []; // the <rect>s in the order of the scene
   let hovered = null; // link value under the pointer or the cursor, on any board of this output
+  let pointed = null; // the very cell under the pointer or the cursor, on this board
   let settling = 0; // the timer after which the frame fits its picture again
-  let cursor = -1; // where the arrow keys are
+  let cursor = -1; // where the arrow keys are, or a step
 
   // A board and the boards that it answers: those of one output, or of the page where there are no outputs.
   const peers = () => (el.closest(".jp-OutputArea, .cell-output, .output") ?? document.body).querySelectorAll(".lv-board");
@@ -44,6 +48,7 @@ function render({ model, el }) {
 
   function paint() {
     frame.innerHTML = model.get("svg");
+    caption.textContent = model.get("caption");
     cells = [...frame.querySelectorAll("rect[data-k]")];
     const picture = frame.querySelector("svg.lv");
     fitLabels(picture);
@@ -51,6 +56,7 @@ function render({ model, el }) {
     const font = Number(frame.querySelector(".labels")?.getAttribute("font-size") ?? 8);
     picture.style.minWidth = `${Math.ceil((picture.viewBox.baseVal.width * 8) / font)}px`;
     if (cursor >= cells.length) cursor = -1;
+    pointed = null;
     // while pictures follow each other the frame grows but does not shrink, so that what stands below does not jump
     frame.style.minHeight = `${Math.max(frame.offsetHeight, parseFloat(frame.style.minHeight) || 0)}px`;
     clearTimeout(settling);
@@ -69,13 +75,14 @@ function render({ model, el }) {
     const picked = new Set(model.get("picked"));
     const boxes = [];
     cells.forEach((cell, n) => {
-      if (picked.has(key(cell))) boxes.push(outline(cell, "lv-picked"));
+      if (picked.has(key(cell))) boxes.push(outline(cell, "lv-picked"), outline(cell, "lv-pin"));
       if (key(cell) === hovered) boxes.push(outline(cell, "lv-lit"));
-      if (n === cursor && document.activeElement === frame) boxes.push(outline(cell, "lv-cursor"));
+      if (n === cursor && (document.activeElement === frame || cursor === model.get("walked"))) boxes.push(outline(cell, "lv-cursor"));
     });
     frame.querySelector(".lights")?.replaceChildren(...boxes);
     const shown = hovered ?? model.get("picked").at(-1);
-    const told = cells.filter((cell) => key(cell) === shown).map(tip);
+    const first = hovered === null ? cells[model.get("walked")] : pointed; // what is said begins with the very cell
+    const told = cells.filter((cell) => key(cell) === shown).sort((a, b) => (b === first) - (a === first)).map(tip);
     say.textContent = told.slice(0, 3).join("   |   ") + (told.length > 3 ? `   and ${told.length - 3} more` : "");
   }
 
@@ -100,12 +107,21 @@ function render({ model, el }) {
     }
     if (!cells[cursor]) return;
     cells[cursor].scrollIntoView({ block: "nearest", inline: "nearest" });
-    tell("lv-hover", key(cells[cursor]));
+    pointed = cells[cursor];
+    tell("lv-hover", key(pointed));
+    light(); // the cursor has moved even where the value is the same
+  }
+
+  function walk() {
+    cursor = model.get("walked");
+    light();
   }
 
   frame.addEventListener("pointerover", (event) => {
     const cell = event.target.closest("rect[data-k]");
+    pointed = cell;
     tell("lv-hover", cell ? key(cell) : null);
+    light(); // another cell of the same value
   });
   frame.addEventListener("pointerleave", () => tell("lv-hover", null));
   frame.addEventListener("click", (event) => {
@@ -136,10 +152,12 @@ function render({ model, el }) {
 
   model.on("change:svg", paint);
   model.on("change:picked", light);
+  model.on("change:walked", walk);
   paint();
   return () => {
     model.off("change:svg", paint);
     model.off("change:picked", light);
+    model.off("change:walked", walk);
   };
 }
 

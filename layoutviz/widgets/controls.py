@@ -113,12 +113,12 @@ class Notation:
         self.value, self.text.value = value, format_tuple(value)
         names, found, least = self.numbers.of(value)
         if names != self.names:
-            self._build(names)
+            self._build(names, least)
         for slider, number, (low, high) in zip(self.sliders, found, least, strict=True):
             _set(slider, min(slider.min, low, number), max(slider.max, high, number), number)
 
-    def _build(self, names: list[str]) -> None:
-        self.names, self.sliders = names, [_slider(name) for name in names]
+    def _build(self, names: list[str], least: list[tuple[int, int]]) -> None:
+        self.names, self.sliders = names, [_slider(name, *ends) for name, ends in zip(names, least, strict=True)]
         for slider in self.sliders:
             slider.observe(self._moved, "value")
         pairs = self.sliders[: len(names) // 2], self.sliders[len(names) // 2 :]
@@ -195,8 +195,8 @@ def row(*controls: w.Widget) -> w.HBox:
     return w.HBox(controls, layout=w.Layout(flex_flow="row wrap"))
 
 
-def _slider(name: str) -> w.IntSlider:
-    return w.IntSlider(0, 0, 0, description=name, style={"description_width": "80px"}, layout=w.Layout(width="420px"))
+def _slider(name: str, low: int = 0, high: int = 0) -> w.IntSlider:
+    return w.IntSlider(low, low, high, description=name, style={"description_width": "80px"}, layout=w.Layout(width="420px"))
 
 
 def _set(slider: w.IntSlider, low: int, high: int, value: int) -> None:

@@ -5,6 +5,7 @@ from collections import Counter
 from contextlib import suppress
 from html import escape
 from inspect import Parameter, signature
+from itertools import accumulate
 
 import ipywidgets as w
 import traitlets
@@ -64,22 +65,30 @@ class Explorer(w.VBox):
         scene = VIEWS[view](**values)
         self._say("")
         if view != self.view_shown or scene.link_by != self.board.scene.link_by:
-            self.board.picked = []
-        elif [_links(self.board.scene).get(self.at)] == self.board.picked:  # the step stays at its index, wherever that is now
-            self.board.picked = [link] if (link := _links(scene).get(self.at)) is not None else []
+            self.at, self.board.picked = None, []
+        if self._stands():  # the step stays at its index, wherever that is now
+            cell, *link = _places(scene).get(self.at, (-1,))
+            self.board.picked, self.board.walked = link, cell
+        else:
+            self.at, self.board.walked = None, -1
         self.board.scene = scene
         self._take(view, values)
 
     def walk(self, by: int) -> None:
         """Pick the cell whose index comes `by` after the one picked last; the first one after the end, or where none is picked."""
-        links = _links(self.board.scene)
-        if not links:
+        places = _places(self.board.scene)
+        if not places:
             raise LayoutError(f"the cells of {self.view_shown} have no index to walk")
-        order, picked = sorted(links), self.board.picked[-1:]
-        if [links.get(self.at)] != picked:  # the reader has picked another cell
-            self.at = next((index for index in order if [links[index]] == picked), None)
+        order, picked = sorted(places), self.board.picked[-1:]
+        if not self._stands():  # the reader has picked another cell
+            self.at = next((index for index in order if [places[index][1]] == picked), None)
         self.at = order[0] if self.at is None else order[(order.index(self.at) + by) % len(order)]
-        self.board.picked = [links[self.at]]
+        self.board.walked, link = places[self.at]
+        self.board.picked = [link]
+
+    def _stands(self) -> bool:
+        """Whether a step stands at an index that is still the one picked."""
+        return self.at is not None and [_places(self.board.scene).get(self.at, (-1, None))[1]] == self.board.picked
 
     def _kept(self, view: str) -> dict:
         """What another view was left with, and the values that it can take over: not those that are only this view's usual ones."""
@@ -169,15 +178,20 @@ def _complete(view: str, values: dict) -> dict:
     return {p.name: read(p, given[p.name]) for p in parameters(view)}
 
 
-def _links(scene) -> dict[int, int]:
-    """For each index in the scene, the link value of its cell: those of the panel with most indices, then what others add."""
-    links: dict[int, int] = {}
-    with_index = [panel for panel in scene.all_panels() if "index" in panel.keys]
-    for panel in sorted(with_index, key=lambda panel: -len(panel.labels)):
-        for index, link in zip(panel.keys["index"].tolist(), panel.keys[scene.link_by].tolist(), strict=True):
+def _places(scene) -> dict[int, tuple[int, int]]:
+    """For each index in the scene its cell, counted over all panels, and that cell's link value.
+
+    They are those of the panel with most indices, then what others add.
+    """
+    places: dict[int, tuple[int, int]] = {}
+    panels = scene.all_panels()
+    starts = accumulate((len(panel.labels) for panel in panels[:-1]), initial=0)
+    for start, panel in sorted(zip(starts, panels, strict=True), key=lambda pair: -len(pair[1].labels)):
+        indices, links = (panel.keys[name].tolist() if name in panel.keys else [] for name in ("index", scene.link_by))
+        for cell, (index, link) in enumerate(zip(indices, links, strict=False), start):
             if index >= 0:
-                links.setdefault(index, link)
-    return links
+                places.setdefault(index, (cell, link))
+    return places
 
 
 def write_state(view: str, values: dict) -> str:
