@@ -435,7 +435,8 @@ def positions(layout: Layout, tiler, beyond: bool = False):
 def logical_product(block, tiler) -> Layout:
     """(block, copies): a copy of the block for each element of the tiler, laid out as the tiler says.
 
-    Copies overlap only where the tiler's own elements do.
+    Copies overlap only where the tiler's own elements do, or where a block with holes has a complement of fewer places than the tiler
+    numbers, so that its last mode goes on past its end: (2,4):(4,14) has 4 below 48, and (3,2):(1,3) numbers 6.
     Post: result((i, j)) == block(i) + C(tiler(j)), where C = complement(block, size(block) * cosize(tiler)).
 
     >>> str(logical_product("(2,2):(1,2)", "3:1"))

@@ -86,7 +86,7 @@ def test_notation_is_typed_and_a_fault_in_it_is_pointed_at(page, explorer):
     alert.wait_for(timeout=10_000)
     lines = alert.inner_text().split("\n")
     assert "not part of the notation" in lines[0] and lines[2].index("^") == lines[1].index("x")
-    assert lines[3] == "The picture still shows (3,(2,2)):(1,(3,6))."
+    assert lines[3] == "The picture is as it was, with layout (3,(2,2)):(1,(3,6))."
     wait_for_title(explorer, "(3,(2,2)):(1,(3,6))")
     field.fill("(2,2):(0,1)")
     field.press("Enter")

@@ -84,7 +84,7 @@ def test_notation_that_is_no_layout_stays_to_be_mended_and_changes_nothing(text)
     explorer = explore("(4,6):(6,1)")
     before = explorer.board.svg
     controls(explorer)[0].value = text
-    assert "The picture still shows (4,6):(6,1)." in explorer.message.value
+    assert "The picture is as it was, with layout (4,6):(6,1)." in explorer.message.value
     assert (explorer.board.svg, shown(explorer), controls(explorer)[0].value) == (before, Layout("(4,6):(6,1)"), text)
     controls(explorer)[2][0].value = 7
     assert explorer.message.value == "" and agree(explorer)
@@ -97,7 +97,7 @@ def test_what_a_view_cannot_draw_is_refused_and_the_controls_go_back():
     assert explorer.view.value == "memory_strip" and agree(explorer)
     explorer = explore("(4,6):(6,1)", "transpose")
     controls(explorer)[0].value = "7:2"
-    assert "The picture still shows (4,6):(6,1)." in explorer.message.value
+    assert "The picture is as it was, with layout (4,6):(6,1)." in explorer.message.value
 
 
 @pytest.mark.parametrize("options", [{"view": "nope"}, {"label": "nope"}, {"view": "memory_strip", "label": "nope"}])

@@ -45,16 +45,17 @@ class Explorer(w.VBox):
         look = {"tooltip": "walk the index", "layout": w.Layout(width="auto")}
         self.back, self.step = w.Button(description="◀", **look), w.Button(description="step ▶", **look)
         self.field = w.Text(description="state", continuous_update=False, layout=w.Layout(width="96%"))
-        self.message, self.panel = w.HTML(), w.VBox()
+        # with room for two lines, so that a refusal does not push the picture down
+        self.message, self.panel = w.HTML(layout=w.Layout(min_height="44px")), w.VBox()
         values = _complete(view, values)
         self.board = Board(VIEWS[view](**values))
         super().__init__()
         self.children = [row(self.view, self.back, self.step), self.panel, self.message, self.board, self.field]
         self._take(view, values)
-        self.view.observe(lambda change: self._ask(lambda: self.show(change.new, self._kept(change.new))), "value")
-        self.field.observe(lambda change: self._ask(lambda: self.show(*read_state(change.new)), typed=True), "value")
-        self.back.on_click(lambda _: self._ask(lambda: self.walk(-1)))
-        self.step.on_click(lambda _: self._ask(lambda: self.walk(1)))
+        self.view.observe(lambda change: self._ask(lambda: self.show(change.new, self._kept(change.new)), "the view"), "value")
+        self.field.observe(lambda change: self._ask(lambda: self.show(*read_state(change.new)), "the state", typed=True), "value")
+        self.back.on_click(lambda _: self._ask(lambda: self.walk(-1), "the view"))
+        self.step.on_click(lambda _: self._ask(lambda: self.walk(1), "the view"))
 
     def show(self, view: str, values: dict) -> None:
         """Show a view with these values; parameters that it has and `values` lacks keep their default.
@@ -128,7 +129,7 @@ class Explorer(w.VBox):
 
     def _asked(self, name: str):
         """What a control calls with the value that its reader asks for."""
-        return lambda make, typed: self._ask(lambda: self.show(self.view_shown, self._clamped(name, make())), typed)
+        return lambda make, typed: self._ask(lambda: self.show(self.view_shown, self._clamped(name, make())), name, typed)
 
     def _clamped(self, name: str, value) -> dict:
         """The values with a new one, where a slider that depends on it (a thread, a slice) comes down to its new end."""
@@ -139,8 +140,11 @@ class Explorer(w.VBox):
                 read_now[p.name] = min(read_now[p.name], high)
         return read_now
 
-    def _ask(self, answer, typed: bool = False) -> None:
-        """Errors in a callback vanish in Lab: show them here. A LayoutError is an answer, anything else a fault."""
+    def _ask(self, answer, asked: str, typed: bool = False) -> None:
+        """Do what is asked of a parameter, of the view or of the state.
+
+        Errors in a callback vanish in Lab: show them here. A LayoutError is an answer, anything else a fault.
+        """
         if self._following:
             return
         try:
@@ -148,7 +152,8 @@ class Explorer(w.VBox):
         except LayoutError as error:
             if not typed:  # what was typed stays, to be mended
                 self._follow()
-            self._say(f"{error}\nThe picture still shows {format_tuple(next(iter(self.values.values())))}.")
+            kept = f", with {asked} {format_tuple(self.values[asked])}" if asked in self.values else ""
+            self._say(f"{error}\nThe picture is as it was{kept}.")
         except Exception:
             self._say(traceback.format_exc())
             raise
