@@ -12,7 +12,7 @@ from layoutviz.views.coalescing import coalescing
 from layoutviz.views.complement import complement
 from layoutviz.views.composition import composition
 from layoutviz.views.divide import divide
-from layoutviz.views.grid import grid
+from layoutviz.views.grid import check_text, grid
 from layoutviz.views.memory_strip import memory_strip
 from layoutviz.views.product import product
 from layoutviz.views.swizzle import swizzle
@@ -25,7 +25,7 @@ VIEWS = {view.__name__: view for view in _ALL}
 
 
 def scene_of(thing, view: str | None = None, **options) -> Scene:
-    """A Scene of whatever the view takes first, and its other parameters by name; a Scene is taken as it is.
+    """A Scene of whatever the view takes first, and its other parameters by name; a Scene is taken as it is. Every view takes a caption.
 
     Without a view it is picked: the grid for a layout of any kind, its notation or a shape; "tv" for a pair (tile, TV layout) as
     make_layout_tv gives it, and for a tiled copy of the DSL. LayoutError for unknown views and options.
@@ -38,6 +38,9 @@ def scene_of(thing, view: str | None = None, **options) -> Scene:
         return thing
     view, values = pick_view(thing, view)
     takes = signature(VIEWS[view]).parameters
+    if "caption" in options and "caption" not in takes:
+        caption = options.pop("caption")
+        return scene_of(thing, view, **options).with_caption(check_text("caption", caption))
     if unknown := set(options) - set(list(takes)[len(values) :]):
         raise LayoutError(f"{view} has no option {', '.join(sorted(unknown))}; it takes {', '.join(list(takes)[len(values) :])}")
     values |= options

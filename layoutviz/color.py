@@ -51,13 +51,18 @@ def categories(key: int) -> str:
     return _CATEGORIES[key % len(_CATEGORIES)]
 
 
-def thread_fill(thread: int) -> str:
-    """A fill for a thread, by the sum of its octal digits: threads a power of two apart, which are often neighbours, differ. -1 is none.
+def thread_category(thread: int) -> int:
+    """The category of a thread, the sum of its octal digits: threads a power of two apart, which are often neighbours, differ.
 
-    >>> len({thread_fill(t) for t in (0, 1, 2, 4, 8, 16, 32)}), thread_fill(-1) == BLANK
-    (4, True)
+    >>> [thread_category(thread) for thread in (0, 1, 7, 8, 64, 65)]
+    [0, 1, 7, 1, 1, 2]
     """
-    return categories(sum(map(int, f"{thread:o}"))) if thread >= 0 else BLANK
+    return sum(map(int, f"{thread:o}"))
+
+
+def thread_fill(thread: int) -> str:
+    """A fill for a thread; -1 is none."""
+    return categories(thread_category(thread)) if thread >= 0 else BLANK
 
 
 def luminance(color: str) -> float:

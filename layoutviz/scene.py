@@ -16,6 +16,7 @@ from layoutviz.errors import LayoutError
 # a wrong cell; a cell whose offset another one has too; a place that nothing maps to; a slot of a tile that lies outside the layout
 MARKS = ("wrong", "alias", "hole", "outside")
 EMPTY = ("hole", "outside")  # no element is there: drawn without a fill
+ORDERED = ("offset", "index", "place")  # keys that are coloured by a ramp; all others only name groups
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ class Scene:
         return [[value if value >= 0 else next(alone) for value in column] for column in columns]
 
     def _default_color(self, values: np.ndarray) -> Color:
-        if self.color_by in ("offset", "index"):
+        if self.color_by in ORDERED:
             return ramp(int(values[0]), int(values[-1]))
         return categories
 

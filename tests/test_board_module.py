@@ -54,7 +54,10 @@ def mount(page, *scenes, output="", multiple=False):
     """Put a board of each scene on the empty page; an output of its own for each if `output` is None."""
     page.mouse.move(1, 990)  # what is drawn there is not under the pointer
     names = [output if output is not None else f"output{n}" for n in range(len(scenes))]
-    boards = [{"svg": svg(s, live=True), "caption": s.caption, "walked": -1, "picked": [], "multiple": multiple, "output": o} for s, o in zip(scenes, names, strict=True)]
+    boards = [
+        {"svg": svg(s, live=True), "caption": s.caption, "walked": -1, "picked": [], "multiple": multiple, "output": o}
+        for s, o in zip(scenes, names, strict=True)
+    ]
     page.evaluate(MOUNT, [(WIDGETS / "board.js").read_text(), boards])
     return [page.locator(".lv-board").nth(n) for n in range(len(scenes))]
 
@@ -192,7 +195,8 @@ def test_the_caption_stands_outside_what_scrolls(page):
     scene = VIEWS["divide"](**SAMPLES["divide"])
     (board,) = mount(page, scene)
     assert board.locator(".lv-caption").inner_text() == scene.caption and board.locator(".lv-frame .caption").count() == 0
-    assert board.locator(".lv-caption").bounding_box()["y"] >= sum(board.locator(".lv-frame").bounding_box()[k] for k in ("y", "height")) - 1
+    caption, frame = (board.locator(name).bounding_box() for name in (".lv-caption", ".lv-frame"))
+    assert caption["y"] >= frame["y"] + frame["height"] - 1
 
 
 def test_slots_outside_the_layout_do_not_light_together(page):

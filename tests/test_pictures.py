@@ -23,7 +23,7 @@ from layoutviz.api import VIEWS, scene_of
 from layoutviz.color import BLANK, INKS, categories, contrast, ramp
 from layoutviz.composed import ComposedLayout, Swizzle, Tensor, as_layout
 from layoutviz.int_tuple import coordinate_of, leaf_values, nest
-from layoutviz.render.geometry import layout_scene
+from layoutviz.render.geometry import edges, layout_scene
 from layoutviz.scene import EMPTY, Panel, Scene
 from layoutviz.views.grid import grid
 from layoutviz.views.memory_strip import memory_strip
@@ -370,6 +370,23 @@ def test_the_ramp_darkens_steadily():
     levels = [luminance(ramp(0, 63)(n)) for n in range(64)]
     assert all(a >= b for a, b in zip(levels, levels[1:], strict=False)) and levels[0] > levels[-1]
     assert ramp(5, 5)(5) == ramp(0, 9)(0)
+
+
+@given(st.integers(1, 7), st.integers(1, 7), st.randoms())
+def test_a_line_stands_wherever_groups_touch_and_nowhere_else(rows, cols, random):
+    group = np.array([random.randrange(3) for _ in range(rows * cols)])
+    row, col = np.divmod(np.arange(rows * cols), cols)
+    panel = Panel(rows, cols, row, col, [""] * group.size, [""] * group.size, {"tile": group})
+    (place,) = layout_scene(Scene(((panel,),))).places
+    drawn = set()
+    for line in edges(place, [categories(g) for g in group.tolist()]):
+        (x0, y0), (x1, y1) = (((x - place.x) / place.cell_w, (y - place.y) / place.cell_h) for x, y in line.points)
+        drawn |= {(x0, y, "upright") for y in range(int(y0), int(y1))} | {(x, y0, "flat") for x in range(int(x0), int(x1))}
+    grid_ = group.reshape(rows, cols)
+    wanted = {(c + 1, r, "upright") for r in range(rows) for c in range(cols - 1) if grid_[r, c] != grid_[r, c + 1]}
+    wanted |= {(c, r + 1, "flat") for r in range(rows - 1) for c in range(cols) if grid_[r, c] != grid_[r + 1, c]}
+    lone = len(wanted) == rows * (cols - 1) + cols * (rows - 1)
+    assert drawn == (set() if lone else wanted)
 
 
 def test_colour_is_one_function_of_a_key():

@@ -124,7 +124,7 @@ def test_the_svg_of_a_column_read_with_and_without_a_swizzle():
         scene = banks(layout, "(8,8):(1,8)", 16, 8)
         root = ET.fromstring(svg(scene))
         groups = [group for group in root.iter() if group.get("class") == "cells"]
-        assert [len(group) for group in groups] == [512, 32, 1]
+        assert [len(group) for group in groups] == [8 * 9, 32, 1], "the columns that are read, and one on"
         heights = Counter(re.match(r"bank (\d+) ", rect[0].text)[1] for rect in groups[1])
         assert max(heights.values()) == ways and len(heights) == 32 // ways
         coloured = [rect for rect in groups[0] if rect.get("fill") != BLANK]
@@ -147,7 +147,7 @@ def test_one_word_for_all_threads_is_no_conflict():
 
 def test_what_is_not_drawn_is_said():
     scene = banks("(512,4):(1,512)", "512:4", 32, phase=2)  # threads 64 to 95 at rows 256 to 380
-    assert "Drawn: rows 0 to 127 of 512. 32 elements read now outside that." in scene.caption
+    assert "Drawn of the tile: rows 0 to 125 of 512. 32 elements read now outside that." in scene.caption
     many = banks("(32,300):(1,32)", "(32,300):(1,32)", 32, phase=280)
     assert len(many.all_panels()[-1].labels) == 256 and "Of 300 phases the strip has the first 256." in many.caption
     assert many.all_panels()[-1].borders == ()

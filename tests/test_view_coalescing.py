@@ -77,7 +77,7 @@ def test_the_caption_counts_sectors_lines_and_efficiency(access, number):
     touched = requests[shown][1]
     sectors, lines = ({byte // unit for byte in touched} for unit in (32, 128))
     found = re.search(
-        rf"Request {shown} \(.*?\): (\d+) sectors? in (\d+) lines?, (\d+) at best; (\d+) of (\d+) bytes moved are used, ([\d.]+)%", caption
+        rf"Request {shown} \(.*?\): (\d+) sectors? in (\d+) lines?, (\d+) at best \(heavy frames: lines of 128 bytes\); (\d+) of (\d+) bytes moved are used, ([\d.]+)%", caption
     ).groups()
     assert tuple(map(int, found[:5])) == (len(sectors), len(lines), -(-len(touched) // 32), len(touched), 32 * len(sectors))
     assert float(found[5]) == pytest.approx(100 * len(touched) / (32 * len(sectors)), rel=5e-3)
@@ -109,7 +109,7 @@ def test_threads_that_share_a_slot_by_different_coordinates_are_all_named():
 
 def test_what_is_not_drawn_is_said():
     scene = coalescing("(512,4):(1,512)", "512:4", 32, request=2)
-    assert "Drawn: rows 0 to 127 of 512. 32 elements read now outside that." in scene.caption
+    assert "Drawn of the tile: rows 0 to 125 of 512. 32 elements read now outside that." in scene.caption
 
 
 @pytest.mark.parametrize(

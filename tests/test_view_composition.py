@@ -113,7 +113,7 @@ def test_a_place_has_one_colour_everywhere_and_what_b_leaves_out_is_pale(pair):
 def test_the_svg_carries_labels_places_and_tips(a, b):
     cells, labels = read_back(svg(composition(a, b)))
     f, g = as_layout(a), as_layout(b)
-    seen = Counter((place, int(labels[at])) for at, (place, _) in cells.items())
+    seen = Counter((place, int(labels[at].split('→')[-1])) for at, (place, _) in cells.items())
     expected = Counter((i, by_hand(f, i)) for i in range(f.size))
     expected += Counter((by_hand(g, i), by_hand(g, i)) for i in range(g.size))
     expected += Counter((by_hand(g, i), by_hand(f, by_hand(g, i))) for i in range(g.size))

@@ -254,3 +254,13 @@ def test_a_large_picture_is_made_in_time():
         svg(tv((128, 128), "((8,32),(16,4)):((2048,4),(128,1))"))
         best = min(best, time.perf_counter() - start)
     assert best < 0.5  # 0.06 is the aim, which benchmarks judge; this is for what grows with the square
+
+
+@pytest.mark.parametrize("tile, tv_layout", [((64, 64), "((8,16),(8,4)):((512,1),(64,16))"), ((128, 64), "((8,16),(8,8)):((1024,1),(128,16))")])
+def test_threads_that_touch_differ_in_fill(tile, tv_layout):
+    scene = tv(tile, tv_layout)
+    for panel, fills in zip(scene.all_panels(), scene.fills(), strict=True):
+        at = {(r, c): (t, fill) for r, c, t, fill in zip(panel.row, panel.col, panel.keys["thread"].tolist(), fills, strict=True)}
+        for (r, c), (thread, fill) in at.items():
+            for other, other_fill in filter(None, (at.get((r + 1, c)), at.get((r, c + 1)))):
+                assert (thread != other) == (fill != other_fill), f"threads {thread} and {other} at ({r},{c})"

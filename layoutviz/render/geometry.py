@@ -1,23 +1,26 @@
 """Where things go, in pixels: everything but the cells' own look, for the renderers that draw on a plane.
 
-`layout_scene` places the panels. `texts`, `marks` and `frames` then say what is written and drawn around and over the cells, as
+`layout_scene` places the panels. `texts`, `marks`, `edges` and `frames` then say what is written and drawn around and over the cells, as
 plain text and lines, so that a renderer only has to know how to draw those.
 """
 
 import textwrap
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from layoutviz.color import WRONG
 from layoutviz.scene import Panel, Scene
 
 FONTS = (13, 12, 11, 10, 9, 8)  # label sizes tried in turn; below 8 px labels go
 GLYPH = 0.602  # width of a glyph of DejaVu Sans Mono, in font sizes
+FEW = 12  # columns that are made wide enough for their headers, so that none is left out
 COMFORTABLE = 900  # a row of panels shrinks its font until it is this wide
 WIDEST = 1800  # a row of panels with labels is at most this wide; beyond it labels go
 PAD, GAP, TITLE, HEAD, CAPTION_LINE = 12, 28, 24, 18, 18
-CAPTION_GLYPH, CAPTION_WIDE = 6.4, 600.0  # a caption is wrapped at the panels' width, or at 600 px if they are narrower
-TITLE_INK, HEAD_INK, LINE, FAINT_LINE = "#1f1f1f", "#4a4a4a", "#3c3c3c", "#9a9a9a"
+CAPTION_GLYPH, CAPTION_WIDE = 6.2, 440.0  # a caption is wrapped at the panels' width, or at 440 px if they are narrower
+TITLE_INK, HEAD_INK, LINE, FAINT_LINE, EDGE = "#1f1f1f", "#4a4a4a", "#3c3c3c", "#9a9a9a", "#757575"
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,7 @@ def layout_scene(scene: Scene) -> Geometry:
             bottom = max(bottom, top + panel.rows * h)
         width, y = max(width, x - GAP), bottom + GAP
     width = max(width, 200.0, min(len(scene.caption) * CAPTION_GLYPH, CAPTION_WIDE))
-    lines = tuple(textwrap.wrap(scene.caption, int(width / CAPTION_GLYPH)))
+    lines = tuple(textwrap.wrap(scene.caption, round(width / CAPTION_GLYPH)))
     return Geometry(tuple(places), width + PAD, y - GAP + PAD + len(lines) * CAPTION_LINE, lines)
 
 
@@ -92,7 +95,7 @@ def _axes(panel: Panel) -> str:
 
 def _cell_sizes(row: tuple[Panel, ...]) -> tuple[int, list[tuple[float, float]]]:
     """The label size of a row of panels, and the width and height of each panel's cells: wide enough for its longest label."""
-    longest = [max(map(len, panel.labels), default=1) for panel in row]
+    longest = [max(map(len, [*panel.labels, *(panel.col_labels if panel.cols <= FEW else ())]), default=1) for panel in row]
     for font in FONTS:
         high = round(font * 2.5)
         wide = [max(high, round((n + 1) * GLYPH * font)) for n in longest]
@@ -151,6 +154,33 @@ def frames(place: Place) -> Iterator[Line]:
         boxes.append((1, 0, 0, panel.rows, panel.cols))
     for width, r, c, rows, cols in boxes:
         yield Line("frame", _box(place.x + c * w, place.y + r * h, cols * w, rows * h), LINE, width)
+
+
+def edges(place: Place, fills: list[str]) -> Iterator[Line]:
+    """A line wherever two cells that touch have different fills, so that groups are told apart in grey too.
+
+    None where no cell is like its neighbours: there the cells themselves are the groups.
+    """
+    panel, w, h = place.panel, place.cell_w, place.cell_h
+    fill = np.full((panel.rows, panel.cols), -1)
+    fill[panel.row, panel.col] = np.unique(np.array(fills), return_inverse=True)[1]
+    pairs = [(lines[:-1], lines[1:]) for lines in (fill, fill.T)]
+    if not any(((one == other) & (one >= 0)).any() for one, other in pairs):
+        return
+    for upright, (one, other) in zip((False, True), pairs, strict=True):
+        differ = np.pad((one != other) & (one >= 0) & (other >= 0), ((0, 0), (1, 1))).astype(np.int8)
+        steps = np.diff(differ, axis=1)
+        for (line, start), (_, end) in zip(np.argwhere(steps == 1).tolist(), np.argwhere(steps == -1).tolist(), strict=True):
+            ends = [(line + 1, along) if upright else (along, line + 1) for along in (start, end)]
+            yield Line("edge", tuple((place.x + c * w, place.y + r * h) for c, r in ends), EDGE)
+
+
+def alike(lines: Iterable[Line]) -> Iterator[tuple[Line, list]]:
+    """Lines that look the same, as one of them and the points of all."""
+    found: dict[Line, list] = {}
+    for line in lines:
+        found.setdefault(replace(line, points=()), []).append(line.points)
+    yield from found.items()
 
 
 def _box(x: float, y: float, w: float, h: float):

@@ -1,6 +1,7 @@
 """Draw a Scene with matplotlib, for papers and slides: a Figure made without pyplot, or into given Axes."""
 
 from collections import defaultdict
+from collections.abc import Iterable
 from functools import lru_cache
 
 import numpy as np
@@ -13,8 +14,8 @@ from matplotlib.textpath import TextPath
 from matplotlib.transforms import IdentityTransform
 
 from layoutviz.color import BLANK, INKS
-from layoutviz.render.geometry import GLYPH, Line, Place, Text, frames, layout_scene, marks, texts
-from layoutviz.scene import EMPTY, Scene
+from layoutviz.render.geometry import GLYPH, Line, Place, Text, alike, edges, frames, layout_scene, marks, texts
+from layoutviz.scene import EMPTY, ORDERED, Scene
 
 DPI = 96  # CSS pixels: a new figure is as large as the SVG
 ALIGN = {"start": "left", "middle": "center", "end": "right"}
@@ -36,12 +37,11 @@ def figure(scene: Scene, ax=None) -> Figure:
     point = (right - left) / g.width * 72 / ax.figure.dpi  # one pixel of the geometry, in points
     for place, fills in zip(g.places, scene.fills(), strict=True):
         _cells(ax, place, fills, point)
-        for line in marks(place):
-            _line(ax, line, point)
+        for lines in (marks(place), () if scene.color_by in ORDERED else edges(place, fills)):
+            _lines(ax, lines, point)
         if place.font:
             _labels(ax, place, point)
-        for line in frames(place):
-            _line(ax, line, point)
+        _lines(ax, frames(place), point)
     for text in texts(scene, g):
         _text(ax, text, point)
     return ax.figure
@@ -86,6 +86,8 @@ def _text(ax, text: Text, point: float) -> None:
     ax.text(text.x, text.y, text.words, size=text.size * point, parse_math=False, **look)
 
 
-def _line(ax, line: Line, point: float) -> None:
-    face, edge = (line.ink, "none") if line.filled else ("none", line.ink)
-    ax.add_patch(PathPatch(Path(line.points), facecolor=face, edgecolor=edge, linewidth=line.width * point))
+def _lines(ax, lines: Iterable[Line], point: float) -> None:
+    for line, shapes in alike(lines):
+        face, edge = (line.ink, "none") if line.filled else ("none", line.ink)
+        path = Path.make_compound_path(*map(Path, shapes))
+        ax.add_patch(PathPatch(path, facecolor=face, edgecolor=edge, linewidth=line.width * point))

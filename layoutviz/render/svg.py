@@ -14,8 +14,8 @@ from collections.abc import Iterable
 from html import escape
 
 from layoutviz.color import BLANK, INKS
-from layoutviz.render.geometry import GLYPH, Line, Place, Text, frames, layout_scene, marks, texts
-from layoutviz.scene import EMPTY, Scene
+from layoutviz.render.geometry import GLYPH, Line, Place, Text, alike, edges, frames, layout_scene, marks, texts
+from layoutviz.scene import EMPTY, ORDERED, Scene
 
 MONO = "ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace"
 HARD_SPACE = "\xa0"  # a page runs other spaces together
@@ -35,9 +35,10 @@ def svg(scene: Scene, live: bool = False) -> str:
     ]
     for place, fills, links in zip(g.places, scene.fills(), scene.links(), strict=True):
         parts += ['<g class="cells" stroke="#ffffff">', *_cells(place, fills, links, live), '</g><g pointer-events="none">']
-        lines = live and all(label.isascii() and label.isprintable() for label in place.panel.labels)
-        labels = _live_labels if lines else _labels  # a character that the font lacks comes from another one, as wide as it likes
-        parts += [*_paths(marks(place)), *labels(place), *_paths(frames(place)), "</g>"]
+        plain = live and all(label.isascii() and label.isprintable() for label in place.panel.labels)
+        labels = _live_labels if plain else _labels  # a character that the font lacks comes from another one, as wide as it likes
+        lines = () if scene.color_by in ORDERED else edges(place, fills)
+        parts += [*_paths(marks(place)), *_paths(lines), *labels(place), *_paths(frames(place)), "</g>"]
     parts += [*map(_text, texts(scene, g)), '<g class="lights" pointer-events="none"/></svg>']
     return "".join(parts)
 
@@ -107,11 +108,12 @@ def _text(text: Text) -> str:
 
 def _paths(lines: Iterable[Line]) -> list[str]:
     """All lines that look the same as one path."""
-    alike = defaultdict(list)
-    for line in lines:
+    paths = []
+    for line, shapes in alike(lines):
         look = f'fill="{line.ink}"' if line.filled else f'fill="none" stroke="{line.ink}" stroke-width="{line.width:g}"'
-        alike[f'class="mark-{line.kind}" {look}'].append("M" + "L".join(f"{x:g} {y:g}" for x, y in line.points))
-    return [f'<path {look} d="{"".join(shapes)}"/>' for look, shapes in alike.items()]
+        path = "".join("M" + "L".join(f"{x:g} {y:g}" for x, y in points) for points in shapes)
+        paths.append(f'<path class="mark-{line.kind}" {look} d="{path}"/>')
+    return paths
 
 
 def _escaped(words) -> list[str]:

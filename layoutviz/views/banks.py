@@ -48,7 +48,7 @@ def banks(
     def keys_of(offset: np.ndarray) -> dict[str, np.ndarray]:
         return {"bank": bank_of(offset, bits)} | ({"word": offset // per_word} if per_word > 1 else {})
 
-    tiles = tile_panels(layout, readers, f"{layout}: read in phase {number}", keys_of)
+    tiles = tile_panels(layout, threads, readers, f"{layout}: read in phase {number}", keys_of)
     passes = _passes(layout, readers, now, number, bits)
     caption = (
         f"{note}Phase {number} ({group_of(now)}): {now.ways}-way. "

@@ -41,11 +41,11 @@ def coalescing(
     now = found.requests[number]
     readers = readers_of(threads, now, vector)
     slots = SECTOR * 8 // bits
-    tiles = tile_panels(layout, readers, f"{layout}: read by request {number}", lambda offset: {"sector": offset // slots})
+    tiles = tile_panels(layout, threads, readers, f"{layout}: read by request {number}", lambda offset: {"sector": offset // slots})
     caption = (
         f"{note}Request {number} ({group_of(now)}): {counted(len(now.sectors), 'sector')} in {counted(len(now.lines), 'line')}, "
-        f"{now.fewest} at best; {now.asked} of {SECTOR * len(now.sectors)} bytes moved are used, {100 * now.efficiency:.3g}%. "
-        f"In all {found}."
+        f"{now.fewest} at best (heavy frames: lines of 128 bytes); {now.asked} of {SECTOR * len(now.sectors)} bytes moved are used, "
+        f"{100 * now.efficiency:.3g}%{' (struck through: moved, not read)' * (now.efficiency < 1)}. In all {found}."
     )
     costs = [len(each.sectors) for each in found.requests]
     moved = _moved(layout, readers, now, number, bits)

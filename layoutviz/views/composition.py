@@ -16,6 +16,8 @@ from layoutviz.views.kinds import AnyLayout, Label
 from layoutviz.views.operands import in_rows, keyed_grid, one_layout, window_notes
 from layoutviz.views.slots import counted
 
+NUMBERED = 256  # cells of A that have room for index and offset
+
 
 def composition(a: AnyLayout, b: AnyLayout, label: Label = "offset") -> Scene:
     """A, B and A o B; key "place" is the index into A that a cell stands for: A's own index, and B(i) in B and in A o B.
@@ -36,11 +38,14 @@ def composition(a: AnyLayout, b: AnyLayout, label: Label = "offset") -> Scene:
         return {"place": b.at(index)}
 
     in_a = keyed_grid(a, label, f"A = {a}", lambda index: {"place": index})
+    if label == "offset" and a.size <= NUMBERED:  # what B gives are indices into A: on paper they must be found there
+        in_a = [replace(panel, labels=[f"{i}→{o}" for i, o in zip(panel.keys["index"], panel.labels, strict=True)]) for panel in in_a]
     others = [keyed_grid(layout, label, title, through_b) for title, layout in {f"B = {b}": b, **results}.items()]
     others = [[_marked(panel, panel.keys["place"] >= a.size, "outside") for panel in group] for group in others]
     if why:
         others[-1] = [_marked(panel, true.at(panel.keys["index"]) != panel.keys["offset"], "wrong") for panel in others[-1]]
-    facts = "Colour: the place in A, the index that B gives; A o B is what A has there. Places that B leaves out are pale."
+    named = " (left of the arrow)" if "→" in in_a[0].labels[0] else ""
+    facts = f"Colour: the place in A, the index that B gives{named}; A o B is what A has there. Places that B leaves out are pale."
     caption = " ".join(filter(None, (why, facts, _reach(a, b), *window_notes({"A": a, "B": b}))))
     return Scene(in_rows(in_a, sum(others, [])), caption, color_by="place", link_by="place", color=_color(in_a, others[0], b))
 
@@ -89,7 +94,8 @@ def _reach(a: CoordinateFunction, b: CoordinateFunction) -> str:
 def _color(in_a: list[Panel], in_b: list[Panel], b: CoordinateFunction) -> Color:
     """A ramp over the places that B reaches; the others stay pale, as far as that can be told."""
     drawn = np.concatenate([panel.keys["place"] for panel in in_b])
-    shade = ramp(int(drawn.min()), int(drawn.max()))
+    low, high = int(drawn.min()), int(drawn.max())
+    shade = ramp(low - (high - low) // 3 - 1, high)  # the palest shades are too near to "left out"
     own = np.concatenate([panel.keys["place"] for panel in in_a])
     left_out = set(own[~np.isin(own, b.offsets())].tolist()) if b.size <= SEARCH_LIMIT else ()
     return lambda place: BLANK if place in left_out else shade(place)

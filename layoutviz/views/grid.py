@@ -56,14 +56,21 @@ def grid(
     if not (color is None or callable(color)):
         raise LayoutError(f'color is a function of a cell\'s offset, as in lambda offset: "#ffd9a0", not {color!r}')
     for name, words in {"title": title, "caption": caption}.items():
-        if not isinstance(words, str | None):
-            raise LayoutError(f"a {name} is a text, not {words!r}")
+        if words is not None:
+            check_text(name, words)
     if not 0 <= first <= (last := _last_first({"layout": layout})):
         raise LayoutError(f"first is the first slice drawn, 0 to {last} for {layout}, not {first}")
     name = str(layout) if title is None else title
     panels = tuple(_panel(layout, first + n, label, labels, marks, name * (n == 0)) for n in range(_slices(layout)))
     text = caption if caption is not None else describe(layout)
     return Scene((panels,), caption=" ".join(filter(None, (text, window_note(layout, first)))), color=color)
+
+
+def check_text(name: str, words) -> str:
+    """The words. LayoutError for what is no text."""
+    if not isinstance(words, str):
+        raise LayoutError(f"a {name} is a text, not {words!r}")
+    return words
 
 
 def _own_labels(layout: CoordinateFunction, labels) -> list[str] | None:

@@ -14,7 +14,7 @@ from layoutviz.views.slots import describe, slot_range
 NAMED = 4  # elements that a tip names of those that share a slot
 SLOTS = 1024  # slots in one picture
 ONE_ROW = 24  # up to so many slots stand in one row
-WIDTH = 16  # slots in a row of a longer strip
+WIDTH = 16  # slots in a row of a longer strip; twice as many in one that would be taller than wide
 
 
 def memory_strip(layout: AnyLayout, label: Label = "coordinate", *, title: str = "memory, by offset") -> Scene:
@@ -53,7 +53,7 @@ def strip_panel(layout: CoordinateFunction, label: str = "coordinate", title: st
     slots = min(slots, SLOTS)
     counts, owners = _owners(layout, low, slots)
     offset = np.arange(low, low + slots)
-    width = slots if slots <= ONE_ROW else WIDTH
+    width = slots if slots <= ONE_ROW else WIDTH if slots <= WIDTH * WIDTH else 2 * WIDTH
     rows = -(-slots // width)
     return Panel(
         rows, width, (np.arange(slots) // width).tolist(), (np.arange(slots) % width).tolist(),

@@ -1,12 +1,12 @@
 """What the views share that show the operands of an operation beside its result: panels in rows, tiles in colours."""
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import numpy as np
 
-from layoutviz.color import Color, categories
+from layoutviz.color import BLANK, Color, categories
 from layoutviz.composed import CoordinateFunction
 from layoutviz.errors import LayoutError
 from layoutviz.modes import as_tiler, tiler_text
@@ -60,29 +60,38 @@ def in_rows(*groups: list[Panel]) -> tuple[tuple[Panel, ...], ...]:
 
 
 def tile_colors(panels: list[Panel]) -> Color:
-    """`categories` of the tile where tiles that touch then differ; else the first fill after it that differs, as far as eight go."""
-    touching = np.concatenate([_touching(panel) for panel in panels])
-    if not (touching[:, 0] % FILLS == touching[:, 1] % FILLS).any():
-        return categories
+    """Fills for the key "tile", so that tiles that touch differ."""
+    return apart(panels, "tile", lambda tile: tile)
+
+
+def apart(panels: Iterable[Panel], key: str, first: Callable[[int], int]) -> Color:
+    """A category for each value of a key: `first(value)` where values that touch then differ, else the next that does, as far as eight go.
+
+    A negative value is none, and stays blank.
+    """
     beside = defaultdict(set)
-    for low, high in np.unique(touching, axis=0).tolist():
+    for low, high in sorted(set().union(*(_touching(panel, key) for panel in panels))):
         beside[high].add(low)
+        beside[low]
     fill: dict[int, int] = {}
-    for tile in sorted({*beside, *touching[:, 0].tolist()}):
-        taken = {fill[other] for other in beside[tile]}
-        fill[tile] = next(((tile + k) % FILLS for k in range(FILLS) if (tile + k) % FILLS not in taken), tile % FILLS)
-    return lambda tile: categories(fill.get(tile, tile))
+    for value in sorted(beside):
+        taken = {fill[other] for other in beside[value]}
+        wanted = [(first(value) + k) % FILLS for k in range(FILLS)]
+        fill[value] = next((each for each in wanted if each not in taken), wanted[0])
+    return lambda value: BLANK if value < 0 else categories(fill.get(value, first(value)))
 
 
-def _touching(panel: Panel) -> np.ndarray:
-    """Pairs (lower, higher) of different tiles that lie side by side or one below the other."""
-    tile = np.full((panel.rows, panel.cols), -1)
-    tile[panel.row, panel.col] = panel.keys["tile"]
-    pairs = np.concatenate([np.stack((a.ravel(), b.ravel()), axis=1) for a, b in ((tile[1:], tile[:-1]), (tile[:, 1:], tile[:, :-1]))])
-    pairs.sort(axis=1)
-    return pairs[(pairs[:, 0] != pairs[:, 1]) & (pairs[:, 0] >= 0)]
+def _touching(panel: Panel, key: str) -> set[tuple[int, int]]:
+    """Pairs (lower, higher) of different values that lie side by side or one below the other."""
+    value = np.full((panel.rows, panel.cols), -1)
+    value[panel.row, panel.col] = panel.keys[key]
+    pairs = np.concatenate([np.stack((a.ravel(), b.ravel())) for a, b in ((value[1:], value[:-1]), (value[:, 1:], value[:, :-1]))], axis=1)
+    pairs.sort(axis=0)
+    low, high = pairs[:, (pairs[0] != pairs[1]) & (pairs[0] >= 0)]
+    most = int(high.max(initial=0)) + 1
+    return {divmod(pair, most) for pair in np.unique(low * most + high).tolist()}  # as one number, which is quick to sort
 
 
 def hue_note(tiles: int) -> str:
     """What the fill of a cell says, for a caption."""
-    return f"Hue: the tile{f', {FILLS} hues for {tiles:,} tiles' * (tiles > FILLS)}"
+    return f"Hue: the tile{f' ({FILLS} hues for {tiles:,} tiles)' * (tiles > FILLS)}"

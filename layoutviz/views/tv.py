@@ -7,7 +7,7 @@ from typing import Annotated, Literal, get_args
 import numpy as np
 
 from layoutviz.algebra import zipped_divide
-from layoutviz.color import thread_fill
+from layoutviz.color import thread_category
 from layoutviz.composed import as_layout
 from layoutviz.errors import LayoutError
 from layoutviz.int_tuple import compact_stride, whole_number
@@ -17,6 +17,7 @@ from layoutviz.notation import format_tuple
 from layoutviz.scene import Border, Panel, Scene
 from layoutviz.views.grid import grid
 from layoutviz.views.kinds import AnyLayout, Range, Tiler
+from layoutviz.views.operands import apart
 from layoutviz.views.slots import counted
 
 TVLabel = Literal["thread value", "thread", "value", "index", "coordinate", "offset"]
@@ -74,7 +75,8 @@ def tv(
     text = caption if caption is not None else _describe(tile, slots, thread, value)
     beside = len(panels) == 1 and panels[0].cols + table.cols <= NARROW
     rows = ((*panels, table),) if beside else (tuple(panels), (table,))
-    return Scene(rows, " ".join(filter(None, (text, basis.caption, note))), "lit", "index", thread_fill)
+    color = apart((*panels, table), "thread", thread_category)
+    return Scene(rows, " ".join(filter(None, (text, basis.caption, note))), "lit", "index", color)
 
 
 @dataclass(frozen=True, eq=False)
