@@ -61,10 +61,14 @@ def type_cell(page: Page, number: int, source: str) -> None:
 
 # of a live picture: [x of its middle, y of its baseline, text] of each label, x from where the page has put its characters
 LABELS = """
-picture => [...picture.querySelectorAll(".labels[data-chars] text")].flatMap(line => {
-  const chars = +line.parentNode.dataset.chars, cells = line.textContent.match(new RegExp(`.{1,${chars}}`, "g"));
-  return cells.map((cell, n) => [cell.trim(), n * chars + cell.search(/\\S/)]).filter(([label]) => label).map(([label, first]) => {
-    const ends = [line.getStartPositionOfChar(first).x, line.getEndPositionOfChar(first + label.length - 1).x];
-    return [(ends[0] + ends[1]) / 2, +line.getAttribute("y"), label];
+picture => {
+  const middle = (line, first, last) => (line.getStartPositionOfChar(first).x + line.getEndPositionOfChar(last).x) / 2;
+  const lines = [...picture.querySelectorAll(".labels[data-chars] text")].flatMap(line => {
+    const chars = +line.parentNode.dataset.chars, cells = line.textContent.match(new RegExp(`.{1,${chars}}`, "g"));
+    const labels = cells.map((cell, n) => [cell.trim(), n * chars + cell.search(/\\S/)]).filter(([label]) => label);
+    return labels.map(([label, first]) => [middle(line, first, first + label.length - 1), +line.getAttribute("y"), label]);
   });
-})"""
+  const alone = [...picture.querySelectorAll(".labels tspan")].map(label =>
+    [middle(label, 0, label.getNumberOfChars() - 1), +label.parentNode.getAttribute("y"), label.textContent]);
+  return [...lines, ...alone];
+}"""
