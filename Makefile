@@ -37,7 +37,8 @@ nightly:  ## test the algebra on 10,000 generated calls an operation, and 20,000
 	@HYPOTHESIS_PROFILE=nightly $(RUN) -m pytest -n 2 tests/test_layout.py tests/test_algebra.py tests/test_laws_verdicts.py tests/test_memory.py \
 		tests/test_against_dsl.py tests/test_against_peer.py
 
-bench:  ## measure how fast the algebra is, and how fast pictures are made and shown
+bench:  ## measure how fast the algebra is, pictures are made and shown, and exercises answer
 	@$(BOOTSTRAP) bench
 	@$(RUN) benchmarks/algebra.py
 	@$(RUN) benchmarks/pictures.py
+	@$(RUN) benchmarks/exercises.py

@@ -46,10 +46,19 @@ ask_cells(
 # ## How an exercise works
 #
 # An exercise is a cell that starts with `%%exercise`. Put your answer in place of the `...` and press Shift-Enter: the cell
-# checks itself and says what is wrong, where. Hints come one at a time. What you have solved is kept:
+# checks itself and says what is wrong, where. Hints come one at a time.
+
+# %% [markdown]
+# ## Your progress
+#
+# What you have tried and solved is kept on this machine. Run this cell at any time to see what is done and what is next.
 
 # %%
 exercises.progress()
+
+# %% [markdown]
+# To try an exercise anew: `exercises.reset("01.2")` forgets that one, `exercises.reset()` forgets all. Both say which file brings
+# it back.
 
 # %% [markdown]
 # ## The way on

@@ -66,8 +66,8 @@ def against_cublas(name: str, run, A, B, C=None, *, device, bound: float = BOUND
     operands = make_operands(A, B, C)
     seed = int(np.random.SeedSequence().entropy % 2**32) if seed is None else seed
     rng = np.random.default_rng(seed)
-    normal = _trial(run, operands, device, lambda *shape: rng.standard_normal(shape))
-    small = _trial(run, operands, device, lambda *shape: rng.integers(-2, 3, shape))
+    normal = trial(run, operands, device, lambda *shape: rng.standard_normal(shape))
+    small = trial(run, operands, device, lambda *shape: rng.integers(-2, 3, shape))
     if np.abs(small.want).max() > EXACT_LIMIT:
         raise LadderError(f"K = {operands[0].cols} is too long for an exact test: its sums pass {EXACT_LIMIT}, where fp16 skips integers")
     notes = [wrong for wrong in (small.first_wrong(), normal.stray_note or small.stray_note) if wrong]
@@ -99,9 +99,14 @@ def relative_error(got, want) -> float:
 
 
 @dataclass
-class _Trial:
-    """One run on one set of inputs."""
+class Trial:
+    """One run on one set of inputs: A (M,K), B (N,K) as they were put into its buffers, the C (M,N) that it left and the right one.
 
+    strays: elements written outside C, or changed in A or B; stray_note says so in words.
+    """
+
+    a: np.ndarray
+    b: np.ndarray
     got: np.ndarray
     want: np.ndarray
     cublas: np.ndarray | None
@@ -117,7 +122,8 @@ class _Trial:
         return f"C({m},{n}) is {got} where the product of these integers is {self.want[m, n]:g}; {differs.sum()} of {differs.size} differ"
 
 
-def _trial(run, operands, device, values) -> _Trial:
+def trial(run, operands, device, values) -> Trial:
+    """Run a GEMM once on `values(rows, columns)` for A and B, rounded to fp16, in NaN-filled buffers."""
     A, B, C = operands
     a, b = A.place(values(A.rows, A.cols).astype(np.float16)), B.place(values(B.rows, B.cols).astype(np.float16))
     want = A.read(a).astype(np.float32) @ B.read(b).astype(np.float32).T
@@ -128,7 +134,7 @@ def _trial(run, operands, device, values) -> _Trial:
     outside = C.strays(c)
     inputs = sum(int(np.count_nonzero(x.view(np.uint16) != y.view(np.uint16))) for x, y in ((a, a_after), (b, b_after)))
     note = f"it wrote {_elements(outside)} outside C" if outside else f"it changed {_elements(inputs)} of its inputs" if inputs else ""
-    return _Trial(C.read(c), want, device.cublas(*buffers[:2], operands), outside + inputs, note)
+    return Trial(A.read(a), B.read(b), C.read(c), want, device.cublas(*buffers[:2], operands), outside + inputs, note)
 
 
 def _elements(n: int) -> str:

@@ -1,4 +1,4 @@
-"""The exercises and the engine in this process: every listed answer, the states, the words, hints, the progress file.
+"""The exercises and the engine in this process: every listed answer, the states, the words, hints.
 
 Answers go through `exercise_cell` in an IPython shell, which is what a learner's cell does. Real kernels: test_engine_kernel.py.
 """
@@ -8,7 +8,6 @@ import os
 import re
 import subprocess
 import sys
-from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +22,7 @@ from exercises.checks import ch01
 from exercises.engine import magic, progress, show
 from exercises.engine.exercise import all_exercises, find, placeholder_line, solution_source
 from exercises.engine.judge import as_layout, as_table
-from exercises.engine.verdict import BadAnswer, State, Verdict, verdicts
+from exercises.engine.verdict import BadAnswer, Mistake, State, Verdict, verdicts
 from layoutviz import Layout
 from layoutviz.scene import Scene
 
@@ -37,7 +36,6 @@ RIGHT = [(e.id, name, source) for e in EXERCISES.values() for name, source in (e
 def progress_file(tmp_path, monkeypatch):
     path = tmp_path / "my" / "progress.json"
     monkeypatch.setenv("LAYOUTVIZ_PROGRESS", str(path))
-    monkeypatch.setattr(show, "_hints_opened", {})
     verdicts.clear()
     return path
 
@@ -273,19 +271,34 @@ def test_hints_come_one_at_a_time_and_then_the_solution(shell, progress_file, mo
         assert f"Hint {number}." in panel.text.value and show._words(hint) in panel.text.value
     entry = saved(progress_file)["01.2"]
     assert entry["hints"] == len(exercise.hints) and entry["solution_seen"] is False
-    assert panel.button.description == "Show the solution"
-    panel.button.click()
-    assert "&lt;solved&gt;" in panel.text.value and "Another right answer" in panel.text.value
+    assert panel.button.disabled and panel.button.description == "No more hints" and visible(panel.solution)
+    panel.button.click()  # one click too many spoils nothing
+    assert "&lt;solved&gt;" not in panel.text.value
+    panel.solution.click()
+    assert "&lt;solved&gt;" in panel.text.value and "Another right answer" in panel.text.value and not visible(panel.solution)
     assert saved(progress_file)["01.2"]["solution_seen"] is True
     again = show.HintPanel(exercise, solved=False)
-    assert "Hint 3." in again.text.value and again.button.description == "Show the solution"
+    assert "Hint 3." in again.text.value and again.button.disabled and visible(again.solution)
+
+
+def visible(button) -> bool:
+    return button.layout.display != "none"
+
+
+def test_a_recognised_mistake_has_a_hint_of_its_own_before_the_others(progress_file):
+    exercise, mistake = find("01.2"), Mistake("bytes for elements", "It counts bytes.", "What does a stride count?")
+    panel = show.HintPanel(exercise, solved=False, mistake=mistake)
+    assert panel.button.description == "Hint for this mistake" and not visible(panel.solution)
+    panel.button.click()
+    assert "bytes for elements" in panel.text.value and "What does a stride count?" in panel.text.value
+    assert panel.button.description == f"Hint 1 of {len(exercise.hints)}" and not progress_file.exists()
 
 
 def test_after_solving_the_solution_is_open_and_does_not_count_as_seen(shell, progress_file):
     run(shell, "01.2", find("01.2").also)
     panel = show.HintPanel(find("01.2"), solved=True)
-    assert panel.button.description == "Show the solution"
-    panel.button.click()
+    assert visible(panel.solution) and not visible(panel.button)
+    panel.solution.click()
     assert saved(progress_file)["01.2"]["solution_seen"] is False
 
 
@@ -310,109 +323,31 @@ def test_the_solution_is_found_by_its_whole_id(tmp_path):
     assert solution_source("01.2", tmp_path) == "x = 2"
 
 
-# --- progress
+# --- progress: what a cell has to do with it; the file itself is tested in test_progress.py
 
 
 def saved(path):
     return json.loads(path.read_text())["exercises"]
 
 
-def test_progress_counts_and_a_solved_exercise_stays_solved(shell, progress_file, monkeypatch):
+def test_a_cell_counts_its_runs_and_not_its_open_places(shell, progress_file):
     run(shell, "01.2", "layout = (..., ...)")
     assert not progress_file.exists()
     for source, state in [("layout = 3", "wrong"), ("1 / 0", "raised"), ("layout = '((2,3),5):((8,16),1)'", "right_not_form")]:
         run(shell, "01.2", source)
-        assert saved(progress_file)["01.2"]["state"] == state and saved(progress_file)["01.2"]["first_right"] is None
+        assert saved(progress_file)["01.2"]["state"] == state
     run(shell, "01.2", "layout = '(6,5):(8,1)'")
-    first = saved(progress_file)["01.2"]["first_right"]
-    assert first
-    later = type("Later", (), {"now": staticmethod(lambda zone: datetime(2099, 1, 1, tzinfo=zone))})
-    monkeypatch.setattr(progress, "datetime", later)
-    run(shell, "01.2", "layout = '(6,5):(8,1)'")
-    run(shell, "01.2", "layout = 3")
-    assert saved(progress_file)["01.2"] == {"state": "right", "tries": 6, "first_right": first, "hints": 0, "solution_seen": False}
-    lines = repr(progress.progress()).splitlines()
-    assert [line.split()[0] for line in lines] == list(EXERCISES)
-    assert "Not attempted" in lines[0] and lines[1].endswith("Right") and "tries   6" in lines[1]
+    assert saved(progress_file)["01.2"]["state"] == "right" and saved(progress_file)["01.2"]["tries"] == 4
 
 
-ENTRY = {"state": "wrong", "tries": 1, "first_right": None, "hints": 0, "solution_seen": False}
-UNSOUND = [{"tries": "3"}, {"tries": True}, {"state": "odd"}, {"hints": None}]
-BROKEN = [
-    b"", b'{"version": 1, "exer', b"\xff\xfe\x00", b"[]", b"null", b'{"version": 1}', b'{"version": "1", "exercises": {}}', b"[" * 100_000,
-    *(json.dumps({"version": 1, "exercises": {"01.2": ENTRY | change}}).encode() for change in UNSOUND),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("content", BROKEN, ids=range(len(BROKEN)))
-def test_a_corrupt_file_is_kept_aside_and_said(shell, progress_file, content):
+def test_what_is_wrong_with_the_progress_file_is_said_under_the_verdict(shell, progress_file, tmp_path, monkeypatch):
     progress_file.parent.mkdir()
-    for _ in range(2):  # the second in the same second must not overwrite the first
-        progress_file.write_bytes(content)
-        verdict, text, shown = run(shell, "01.2", "layout = '(6,5):(8,1)'")
-        assert verdict.ok and "could not be read" in text and "could not be read" in shown
-        assert saved(progress_file)["01.2"]["state"] == "right"
-    kept = list(progress_file.parent.glob("progress.corrupt-*.json"))
-    assert [path.read_bytes() for path in kept] == [content] * 2
-
-
-def test_progress_of_other_exercises_is_kept(shell, progress_file):
-    progress_file.parent.mkdir()
-    progress_file.write_text(json.dumps({"version": 1, "note": "kept", "exercises": {"77.1": ENTRY | {"more": 1}}}))
-    run(shell, "01.2", "layout = 3")
-    assert saved(progress_file)["77.1"] == ENTRY | {"more": 1} and json.loads(progress_file.read_text())["note"] == "kept"
-    assert "77.1" not in repr(progress.progress())
-
-
-def test_a_newer_file_is_left_alone(shell, progress_file):
-    progress_file.parent.mkdir()
-    progress_file.write_text('{"version": 2, "exercises": []}')
-    verdict, text, _ = run(shell, "01.2", "layout = '(6,5):(8,1)'")
-    assert verdict.ok and "newer version" in text and progress_file.read_text() == '{"version": 2, "exercises": []}'
-    assert "newer version" in repr(progress.progress())
-
-
-def test_a_place_that_cannot_be_written_is_one_line(shell, tmp_path, monkeypatch):
-    (tmp_path / "file").write_text("in the way")
-    (tmp_path / "folder").mkdir()
-    for place in (tmp_path / "file" / "progress.json", tmp_path / "folder"):
-        monkeypatch.setenv("LAYOUTVIZ_PROGRESS", str(place))
-        verdict, text, _ = run(shell, "01.2", "layout = '(6,5):(8,1)'")
-        assert verdict.ok and "could not be saved" in text and "Traceback" not in text
-
-
-def test_a_write_cut_short_leaves_the_old_file(shell, progress_file, monkeypatch):
-    run(shell, "01.2", "layout = 3")
-    before = progress_file.read_bytes()
-    monkeypatch.setattr(progress.json, "dump", lambda data, file, **_: (file.write("half"), (_ for _ in ()).throw(OSError("disk full"))))
-    _, text, _ = run(shell, "01.2", "layout = 3")
-    assert "disk full" in text and progress_file.read_bytes() == before
-    assert sorted(p.name for p in progress_file.parent.iterdir()) == [".progress.json.lock", "progress.json"]
-
-
-def test_a_lock_that_is_held_is_said(shell, progress_file, monkeypatch):
-    monkeypatch.setattr(progress, "LOCK_SECONDS", 0.05)
-    progress_file.parent.mkdir()
-    with progress._locked(progress_file):
-        verdict, text, _ = run(shell, "01.2", "layout = '(6,5):(8,1)'")
-    assert verdict.ok and "another notebook" in text
-    assert run(shell, "01.2", "layout = '(6,5):(8,1)'")[0].ok and saved(progress_file)["01.2"]["tries"] == 1
-
-
-WRITER = """
-from exercises.engine import progress, exercise, verdict
-e = exercise.find("01.2")
-for _ in range(25):
-    assert progress.record_try(e, verdict.Verdict(verdict.State.WRONG, "")) == ""
-"""
-
-
-def test_four_notebooks_at_once_lose_no_try(progress_file):
-    env = os.environ | {"PYTHONPATH": str(ROOT)}
-    writers = [subprocess.Popen([sys.executable, "-c", WRITER], env=env) for _ in range(4)]
-    assert [w.wait(timeout=120) for w in writers] == [0] * 4
-    assert saved(progress_file)["01.2"]["tries"] == 100
-    assert sorted(p.name for p in progress_file.parent.iterdir()) == [".progress.json.lock", "progress.json"]
+    progress_file.write_text('{"version": 1, "exer')
+    verdict, text, shown = run(shell, "01.2", "layout = '(6,5):(8,1)'")
+    assert verdict.ok and "could not be read" in text and "could not be read" in shown
+    monkeypatch.setenv("LAYOUTVIZ_PROGRESS", str(tmp_path))
+    verdict, text, shown = run(shell, "01.2", "layout = '(6,5):(8,1)'")
+    assert verdict.ok and "could not be saved" in text and "could not be saved" in shown and "Traceback" not in text
 
 
 # --- the package

@@ -147,6 +147,8 @@ def test_an_exercise_is_told_wrong_then_right(page):
     cell = run_cell(page, 3, "text=Not right yet")
     assert "Index 1 is coordinate (1,0)" in cell.inner_text()
     cell.locator("svg.lv .mark-wrong").first.wait_for()
+    cell.locator("button", has_text="Hint for this mistake").click()
+    cell.locator("text=Hint for this mistake (").wait_for()
     cell.locator("button", has_text="Hint 1 of 3").click()
     cell.locator("text=Hint 1.").wait_for()
     type_cell(page, 3, "%%exercise 01.1\noffsets = [4 * i + j for j in range(4) for i in range(3)]")

@@ -1,8 +1,8 @@
 """Chapter 01, paper layouts."""
 
 from exercises.engine.exercise import Exercise
-from exercises.engine.judge import as_table, judge_layout, table_picture
-from exercises.engine.verdict import State, Verdict
+from exercises.engine.judge import judge_layout, judge_table
+from exercises.engine.verdict import Mistake, Verdict
 from layoutviz import Layout
 
 BY_HAND = Layout((3, 4), (4, 1))
@@ -11,69 +11,32 @@ PADDED = Layout((6, 5), (8, 1))
 
 def check_offsets_by_hand(offsets) -> Verdict:
     """The offsets of (3,4):(4,1) in index order."""
-    rows, columns = BY_HAND.shape
-    numbers = as_table("offsets", offsets, rows, columns)
-    wanted = BY_HAND.offsets().tolist()
-    if numbers != wanted:
-        bad = next(i for i in range(BY_HAND.size) if numbers[i] != wanted[i])
-        where = f"Index {bad} is coordinate ({bad % rows},{bad // rows}). Your number for it, {numbers[bad]}, is not its offset."
-        return Verdict(State.WRONG, f"{where} {_mistake_in_offsets(numbers, wanted)}".strip(), table_picture(numbers, rows, columns, bad))
-    if len(offsets) == rows:
-        words = "Every offset is right, row by row. Asked for was one list in the order of the index, which runs down the columns."
-        return Verdict(State.RIGHT_NOT_FORM, words, table_picture(numbers, rows, columns))
-    return Verdict(State.RIGHT, "All 12 offsets are right, in the order of the index.", table_picture(numbers, rows, columns))
-
-
-def _mistake_in_offsets(numbers: list[int], wanted: list[int]) -> str:
-    """Names a known mistake, or is ""."""
-    rows, columns = BY_HAND.shape
-    if len(set(numbers)) == 1:
-        return "All your numbers are the same, but the strides are not 0."
-    if numbers == list(range(len(wanted))):
-        return "Your numbers count 0, 1, 2, ... The index does so, down the columns; the offset says where in memory each one lies."
-    if numbers == Layout((columns, rows), (rows, 1)).offsets().tolist():
-        return "Rows and columns are swapped: the table you wrote has 4 rows of 3."
-    steps = {n - w for n, w in zip(numbers, wanted, strict=True)}
-    if len(steps) == 1:
-        return "Every number is off by the same amount. Which offset does the first element have?"
-    if numbers in ([2 * w for w in wanted], [4 * w for w in wanted]):
-        return "It looks as if you counted bytes. Offsets count elements."
-    down, along = numbers[1] - numbers[0], numbers[rows] - numbers[0]
-    if numbers == [numbers[0] + down * (i % rows) + along * (i // rows) for i in range(len(numbers))]:
-        return f"In your numbers one step down moves {down} and one step to the right moves {along}."
-    return ""
+    return judge_table("offsets", offsets, BY_HAND, "All 12 offsets are right, in the order of the index.")
 
 
 def check_padded_rows(layout) -> Verdict:
     """Row-major, shape (6,5), each row at the next multiple of 8."""
     praise = "Each row starts at a multiple of 8, with as little padding as that allows."
-    return judge_layout("layout", layout, PADDED, praise, _mistake_in_padding)
+    return judge_layout("layout", layout, PADDED, praise, _padding_mistake)
 
 
-def _mistake_in_padding(answer: Layout) -> str:
-    """Names a known mistake, or is ""."""
-    if answer.shape == PADDED.shape[::-1]:
-        return "The two modes are swapped: the first mode counts the rows."
-    if answer.shape == (PADDED.shape[0], 8):
-        return "The shape has only elements that exist. Where else can the distance between rows be said?"
-    if answer.shape != PADDED.shape:
-        return ""
+def _padding_mistake(answer) -> Mistake | None:
+    """What is wrong with the distance between rows, where the rows themselves are right; or between neighbours in a row."""
+    if answer.shape != PADDED.shape or not isinstance(answer, Layout):
+        return None
     down, along = answer.stride
-    if down == 0:
-        return "Every coordinate has the same offset." if along == 0 else "All rows start at the same offset."
-    if abs(down) < abs(along):
-        return "A step down a column is shorter than a step along a row: that is column-major."
-    if along == -1:
-        return "Its rows run backwards in memory."
-    if along != 1:
-        return f"One step along a row moves {along} elements, so neighbours in a row are not neighbours in memory."
-    if down == PADDED.shape[1]:
-        return f"The rows follow each other without padding: row 1 starts at offset {down}, which is no multiple of 8."
+    if 1 < along < down:
+        words = f"One step along a row moves {along} elements, so neighbours in a row are not neighbours in memory."
+        return Mistake("row with gaps", words, "Where does the second element of a row lie?")
+    if along != 1 or down in (0, 1, PADDED.shape[1]):  # no row-major, or no padding: the general recognisers say that
+        return None
     if down % 8:
-        return f"Row 1 starts at offset {down}, which is no multiple of 8."
+        words = f"Row 1 starts at offset {down}, which is no multiple of 8."
+        return Mistake("unaligned rows", words, "What is the first multiple of 8 at which the second row can start?")
     if down > 0:
-        return "Its rows do start at multiples of 8, but there is more padding between them than needed."
-    return "Row 1 lies before row 0."
+        words = "Its rows do start at multiples of 8, but there is more padding between them than needed."
+        return Mistake("too much padding", words, "Which is the nearest multiple of 8 after the end of a row?")
+    return Mistake("backward rows", "Row 1 lies before row 0.", "Which sign has the stride between rows?")
 
 
 EXERCISES = {
@@ -94,7 +57,7 @@ EXERCISES = {
             also="offsets = [4 * i + j for j in range(4) for i in range(3)]",
             wrong={
                 "the starter": ("offsets = ...", "still holds"),
-                "the constant": ("offsets = [0] * 12", "All your numbers are the same"),
+                "the constant": ("offsets = [0] * 12", "same offset"),
                 "the transposed": ("offsets = [0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11]", "swapped"),
                 "the transposed, as rows": ("offsets = [[0, 3, 6, 9], [1, 4, 7, 10], [2, 5, 8, 11]]", "count 0, 1, 2"),
                 "the off-by-one": ("offsets = [1, 5, 9, 2, 6, 10, 3, 7, 11, 4, 8, 12]", "off by the same amount"),
@@ -138,7 +101,7 @@ EXERCISES = {
                 "the off-by-one": ("layout = '(6,5):(9,1)'", "offset 9"),
                 "the one-short": ("layout = '(6,5):(7,1)'", "offset 7"),
                 "twice the padding": ("layout = '(6,5):(16,1)'", "more padding"),
-                "backward rows": ("layout = '(6,5):(8,-1)'", "run backwards"),
+                "backward rows": ("layout = '(6,5):(8,-1)'", "runs backwards"),
                 "strided rows": ("layout = '(6,5):(8,2)'", "moves 2 elements"),
                 "the padding as elements": ("layout = '(6,8):(8,1)'", "only elements that exist"),
                 "another form": ("layout = '((2,3),5):((8,16),1)'", "has shape ((2,3),5)"),

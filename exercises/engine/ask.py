@@ -1,19 +1,17 @@
 """Questions inside a lesson: asked before the answer is shown, answered by clicking cells or choosing, not graded."""
 
-import html
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 import ipywidgets as w
 
+from exercises.engine.respond import blank, line
 from layoutviz import Layout
 from layoutviz.color import RIGHT, WRONG
 from layoutviz.scene import Scene
 from layoutviz.views.grid import grid
 from layoutviz.views.memory_strip import strip_panel
 from layoutviz.widgets.board import Board
-
-BLANK_CELL = "#eceff1"
 
 
 class Question(w.VBox):
@@ -22,11 +20,11 @@ class Question(w.VBox):
     def __init__(self, words: str, *controls: w.Widget):
         self.words = words
         self.said = w.HTML()
-        super().__init__([w.HTML(_line(words, "font-weight:600")), *controls, self.said])
+        super().__init__([w.HTML(line(words, "font-weight:600")), *controls, self.said])
 
     def say(self, right: bool, words: str) -> None:
         badge, fill = ("✓ Yes.", RIGHT) if right else ("✗ Not so.", WRONG)
-        self.said.value = f'<div style="border-left:5px solid {fill};padding-left:10px">{_line(f"{badge} {words}")}</div>'
+        self.said.value = f'<div style="border-left:5px solid {fill};padding-left:10px">{line(f"{badge} {words}")}</div>'
 
     def _repr_mimebundle_(self, **kwargs):
         return {**super()._repr_mimebundle_(**kwargs), "text/plain": f"{self.words} (answered on a board, in a notebook)"}
@@ -54,7 +52,7 @@ class CellsQuestion(Question):
             self._answer(list(change.new))
         elif asking:
             undo = " Click a cell again to take it back." if change.new else ""
-            self.said.value = _line(f"{len(change.new)} of {len(self.wanted)} chosen.{undo}")
+            self.said.value = line(f"{len(change.new)} of {len(self.wanted)} chosen.{undo}")
 
     def _answer(self, chosen: list[int]) -> None:
         layout = self.layout_asked
@@ -106,13 +104,5 @@ def ask_choice(words: str, options: Mapping[object, str], answer, picture: Calla
 
 
 def _blank(layout: Layout) -> Scene:
-    """The layout's grid without labels, tips or colours that would tell an offset; its cells are linked by index."""
-    scene = grid(layout, labels=[""] * layout.size, title="click here", color=lambda _: BLANK_CELL, caption="")
-    panel = scene.panels[0][0]
-    tips = [f"cell ({r},{c})" for r, c in zip(panel.row, panel.col, strict=True)]
-    return replace(scene, panels=((replace(panel, tips=tips, marks={}),),), link_by="index")
-
-
-def _line(words: str, style: str = "") -> str:
-    colour = "color:var(--jp-content-font-color1,#222)"
-    return f'<div style="line-height:1.5;padding:2px 0;{colour};{style}">{html.escape(words)}</div>'
+    """The layout's grid without anything that would tell an offset; its cells are linked by index."""
+    return replace(blank(grid(layout, title="click here")), link_by="index")

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -10,7 +11,7 @@ from pathlib import Path
 from pkgutil import iter_modules
 
 from exercises import checks
-from exercises.engine.verdict import BadAnswer, State, Verdict
+from exercises.engine.verdict import AnswerRaised, BadAnswer, State, Verdict
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -20,6 +21,8 @@ class Exercise:
     """One exercise.
 
     id: "01.2", chapter and number; it never changes meaning. stars: 1 to 3. answers: the names that the cell must set.
+    limit: None where the cell runs in the notebook; for a kernel, the seconds that its child process may take. respond(submit): for a
+    prediction, the widget that takes the answer by clicking or filling in, and calls submit({"name": value}).
     check(**answers) -> Verdict judges them. hints: questions, shown one at a time. why: one line shown with the solution;
     also: the source of another right answer. wrong: name -> (source, words its message must hold), with at least the starter,
     the constant, the transposed and the off-by-one; right: name -> source. The tests run all of both.
@@ -35,6 +38,8 @@ class Exercise:
     also: str
     wrong: Mapping[str, tuple[str, str]] = field(repr=False)
     right: Mapping[str, str] = field(repr=False)
+    limit: float | None = None
+    respond: Callable[[Callable[[dict], None]], object] | None = field(default=None, repr=False)
 
 
 def all_exercises() -> dict[str, Exercise]:
@@ -63,23 +68,37 @@ def attempt(exercise: Exercise, source: str, namespace: dict, run: Callable[[], 
     exception that it raised, or None. Answers of an earlier run are removed first, so that stale values never count.
     Whatever a broken checker raises comes out of here unchanged.
     """
-    line = placeholder_line(source, exercise.answers)
-    if line is not None:
-        return Verdict(State.NOT_ATTEMPTED, f"Line {line} of the cell still holds a `...`: put your answer in its place.")
+    if open_place := not_attempted(exercise, source):
+        return open_place
     for name in exercise.answers:
         namespace.pop(name, None)
     error = run()
     if error is not None:
         return Verdict(State.RAISED, one_line(error))
+    return judge(exercise, namespace)
+
+
+def not_attempted(exercise: Exercise, source: str) -> Verdict | None:
+    """The verdict on a source in which a place for an answer is still open, or None."""
+    line = placeholder_line(source, exercise.answers)
+    if line is None:
+        return None
+    return Verdict(State.NOT_ATTEMPTED, f"Line {line} of the cell still holds a `...`: put your answer in its place.")
+
+
+def judge(exercise: Exercise, namespace: Mapping) -> Verdict:
+    """Judge the answers in a namespace. Whatever a broken checker raises comes out of here unchanged."""
     try:
         return _judge(exercise, namespace)
     except BadAnswer as refused:
         return Verdict(State.WRONG, str(refused))
+    except AnswerRaised as raised:
+        return Verdict(State.RAISED, str(raised), mistake=raised.mistake)
     except RecursionError:
         return Verdict(State.WRONG, "Your answer is nested without end. Does it hold itself?")
 
 
-def _judge(exercise: Exercise, namespace: dict) -> Verdict:
+def _judge(exercise: Exercise, namespace: Mapping) -> Verdict:
     for name in exercise.answers:
         if name not in namespace:
             return Verdict(State.NOT_ATTEMPTED, f"The cell has to set `{name}`, and it does not.")
@@ -137,16 +156,27 @@ def one_line(error: BaseException) -> str:
 
 def solution_source(exercise_id: str, folder: Path = ROOT / "solutions") -> str:
     """The solved cell's body, from the built solutions notebook. LookupError, in words, where it is not there."""
+    for cell in _code_cells(exercise_id, folder):
+        first, _, body = "".join(cell["source"]).partition("\n")
+        if first.split()[:2] == ["%%exercise", exercise_id]:
+            return body.strip("\n")
+    raise LookupError(f"The solution of {exercise_id} is not in {folder}. `make build` writes it.")
+
+
+def setup_source(exercise_id: str, folder: Path = ROOT / "exercises") -> str:
+    """The setup cells of the exercise's chapter as one source, without their magics' lines. LookupError as `solution_source`."""
+    setup = ["".join(cell["source"]) for cell in _code_cells(exercise_id, folder) if "setup" in cell["metadata"].get("tags", ())]
+    return "\n".join(re.sub(r"\A%%needs .*", "", source) for source in setup)
+
+
+def _code_cells(exercise_id: str, folder: Path) -> list[dict]:
+    """The code cells of the chapter's built notebook in a folder. LookupError where it cannot be read; none where it is not there."""
     for path in sorted(folder.glob(f"{exercise_id.partition('.')[0]}_*.ipynb")):
         try:
-            cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+            return [cell for cell in json.loads(path.read_text(encoding="utf-8"))["cells"] if cell["cell_type"] == "code"]
         except (OSError, ValueError, KeyError, TypeError):
-            raise LookupError(f"The solution is in {path}, but that file cannot be read. `make build` writes it anew.") from None
-        for cell in cells:
-            first, _, body = "".join(cell["source"]).partition("\n")
-            if cell["cell_type"] == "code" and first.split()[:2] == ["%%exercise", exercise_id]:
-                return body.strip("\n")
-    raise LookupError(f"The solution of {exercise_id} is not in {folder}. `make build` writes it.")
+            raise LookupError(f"{path} cannot be read. `make build` writes it anew.") from None
+    return []
 
 
 def _holds_ellipsis(value) -> bool:

@@ -1,91 +1,271 @@
-"""What checkers share: reading an answer in each of its forms, and judging a layout by its function and profile."""
+"""What checkers share: judging a layout by its function and shape, a table, a number, a choice, chosen cells, a function over layouts.
 
-from collections.abc import Callable
+Each looks at the kind of an answer first, then at its shape, then at its values. No message and no picture tells the right value.
+"""
+
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from inspect import unwrap
+from random import Random, SystemRandom
 from reprlib import repr as shorten
+from traceback import extract_tb
 
 import numpy as np
 
-from exercises.engine.verdict import BadAnswer, State, Verdict
-from layoutviz import Layout, LayoutError, same_function
-from layoutviz.int_tuple import OFFSET_LIMIT
+from exercises.engine.answers import as_cells, as_choice, as_function, as_layout, as_number, as_table, as_tiler, plain
+from exercises.engine.exercise import one_line
+from exercises.engine.mistakes import recognise_layout, recognise_number, recognise_table, recognise_tiler
+from exercises.engine.verdict import BadAnswer, Mistake, State, Verdict
+from layoutviz import Layout, LayoutError, composed, same_function, zipped_divide
+from layoutviz.layout import CoordinateFunction
 from layoutviz.notation import format_tuple
 from layoutviz.scene import Panel, Scene
+from layoutviz.views.blank import blank
 from layoutviz.views.grid import grid
+from layoutviz.views.tiles import tiles
+
+COPY = Mistake("copy of the input", "Your function gives its input back as it came.", "How should input and result differ?")
+CHOSEN = "●"
 
 
-def as_layout(name: str, value) -> Layout:
-    """A learner's layout: a Layout, its notation, or a (shape, stride) pair of ints, tuples, lists or arrays.
+def judge_layout(
+    name: str, value, wanted, praise: str, own: Callable[[CoordinateFunction], Mistake | None] | None = None, *, shape_counts: bool = True
+) -> Verdict:
+    """Judge a layout of any kind by its shape, then by its offsets. own(answer) recognises mistakes of this one exercise, first.
 
-    BadAnswer, in words, for anything else.
+    RIGHT: the same function in the wanted shape. RIGHT_NOT_FORM: the same function in another shape, where `shape_counts`. WRONG: the
+    shape that differs, or the first coordinate whose offset does, with what the answer computes there.
 
-    >>> str(as_layout("layout", ((6, 5), [8, 1]))), str(as_layout("layout", "(6,5):(8,1)"))
-    ('(6,5):(8,1)', '(6,5):(8,1)')
+    >>> judge_layout("layout", "(2,3):(1,2)", "(2,3):(3,1)", "Row-major.").mistake.name
+    'column for row'
     """
-    value = _plain(value)
-    try:
-        if isinstance(value, (Layout, str)):
-            return Layout(value)
-        if isinstance(value, (tuple, list)) and len(value) == 2:
-            return Layout(*map(_plain, value))
-    except LayoutError as error:
-        raise BadAnswer(f"`{name}` is not a layout: {error}") from None
-    raise BadAnswer(f'`{name}` is {_kind(value)}; wanted is a `Layout`, notation like `"(4,4):(4,1)"`, or a pair (shape, stride).')
+    return _judge_layout(name, as_layout(name, value), composed.as_layout(wanted), praise, own, shape_counts, "your layout")
 
 
-def as_table(name: str, value, rows: int, columns: int) -> list[int]:
-    """rows*columns whole numbers in index order, first mode fastest, from a flat list or from nested rows [row][column].
-
-    Tuples, ranges and arrays do as well. BadAnswer, in words, for anything else.
-
-    >>> as_table("offsets", [[0, 2], [1, 3]], 2, 2), as_table("offsets", (0, 1, 2, 3), 2, 2)
-    ([0, 1, 2, 3], [0, 1, 2, 3])
-    """
-    count = rows * columns
-    value = _plain(value)
-    if not isinstance(value, (list, tuple, range)):
-        raise BadAnswer(f"`{name}` is {_kind(value)}; wanted is a list of {count} whole numbers.")
-    entries = [_plain(entry) for entry in value]
-    if any(isinstance(entry, (list, tuple)) for entry in entries):
-        lengths = [len(e) if isinstance(e, (list, tuple)) else 0 for e in entries]
-        if lengths != [columns] * rows:
-            raise BadAnswer(f"`{name}` is nested, but not as {rows} rows of {columns} numbers. A flat list of {count} is right too.")
-        entries = [_plain(entries[row][column]) for column in range(columns) for row in range(rows)]
-    if len(entries) != count:
-        raise BadAnswer(f"`{name}` has {len(entries)} numbers; a layout of shape ({rows},{columns}) has {count} offsets.")
-    for position, entry in enumerate(entries):
-        if type(entry) is not int:
-            raise BadAnswer(f"`{name}` has {shorten(entry)} at index {position}; every entry must be a whole number.")
-        if abs(entry) > OFFSET_LIMIT:
-            raise BadAnswer(f"`{name}` has a number beyond 2^62 at index {position}.")
-    return entries
-
-
-def judge_layout(name: str, value, wanted: Layout, praise: str, remark: Callable[[Layout], str]) -> Verdict:
-    """Judge a layout by its shape, then by its offsets. `remark(answer)` names a known mistake, or is "".
-
-    RIGHT: the same function in the wanted shape. RIGHT_NOT_FORM: the same function in another shape. WRONG: the shape that
-    differs, or the first coordinate whose offset does, with what the answer computes there and never what was wanted.
-    """
-    answer = as_layout(name, value)
-    shapes = f"`{name}` has shape {format_tuple(answer.shape)}; asked for was {format_tuple(wanted.shape)}."
+def _judge_layout(name, answer, wanted, praise, own, shape_counts, it) -> Verdict:
+    right_shape = answer.shape == wanted.shape
     if same_function(answer, wanted):
-        if answer.shape == wanted.shape:
+        if right_shape or not shape_counts:
             return Verdict(State.RIGHT, praise, picture(answer))
-        return Verdict(State.RIGHT_NOT_FORM, f"Every index has the right offset, but {shapes}", picture(answer))
-    if answer.shape != wanted.shape:
-        return Verdict(State.WRONG, f"{shapes} {remark(answer)}".strip(), picture(answer))
-    bad = next(i for i in range(wanted.size) if answer(i) != wanted(i))
+        return Verdict(State.RIGHT_NOT_FORM, f"Every index has the right offset, but {_shape_fault(name, answer, wanted)}", picture(answer))
+    mistake = own(answer) if own else None
+    mistake = mistake or recognise_layout(answer, wanted)
+    if shape_counts and not right_shape:
+        return _wrong(_shape_fault(name, answer, wanted), mistake, picture(answer))
+    if answer.size != wanted.size:
+        return _wrong(f"`{name}` has {answer.size} elements, and that is not how many it should have.", mistake, picture(answer))
+    bad = int(np.argmax(answer.offsets() != wanted.offsets()))
     where = format_tuple(answer.coordinate(bad))
-    message = f"At coordinate {where} your layout gives offset {answer(bad)}, and that is not where this element belongs."
-    return Verdict(State.WRONG, f"{message} {remark(answer)}".strip(), picture(answer, bad))
+    message = f"At coordinate {where} {it} gives offset {answer(bad)}, and that is not where this element belongs."
+    return _wrong(message, mistake, picture(answer, bad))
 
 
-def picture(layout: Layout, bad: int | None = None) -> Scene | None:
+def judge_tiler(name: str, value, layout, wanted, praise: str) -> Verdict:
+    """Judge a tiler by how it cuts a layout: RIGHT where its tiles hold the same elements in the same order as those of `wanted`.
+
+    >>> judge_tiler("tiler", (8, 4), "(12,32)", (4, 8), "Each tile has 4 rows.").mistake.name
+    'transposed tiler'
+    """
+    tiler, layout = as_tiler(name, value), composed.as_layout(layout)
+    try:
+        with warnings.catch_warnings(action="ignore"):  # ragged tiles are drawn as such
+            right, mine = zipped_divide(layout, wanted), zipped_divide(layout, tiler)
+            scene = tiles(layout, tiler)
+    except LayoutError as error:
+        raise BadAnswer(f"`{name}` does not cut {layout}: {error}") from None
+    (tile, count), mistake = (mode.size for mode in Layout(mine.shape)), recognise_tiler(tiler, wanted, layout)
+    if [mode.size for mode in Layout(right.shape)] != [tile, count]:
+        return _wrong(f"Your tiler makes {count} tiles of {tile} elements each, and that is not what is asked for.", mistake, scene)
+    if same_function(mine, right):
+        return Verdict(State.RIGHT, praise, scene)
+    bad = int(np.argmax(mine.offsets() != right.offsets()))
+    message = f"Element {bad % tile} of your tile {bad // tile} has offset {mine(bad)}, and that is not the one that belongs there."
+    return _wrong(message, mistake, scene)
+
+
+def judge_table(
+    name: str, value, wanted, praise: str, own: Callable[[list[int]], Mistake | None] | None = None, *, rows_will_do: bool = False
+) -> Verdict:
+    """Judge the offsets of a layout of rank 2, written down in index order. own(numbers) recognises mistakes of this one exercise, first.
+
+    RIGHT_NOT_FORM where they come as rows, unless `rows_will_do`. WRONG: the first number that is not right.
+
+    >>> judge_table("offsets", [0, 1, 2, 3, 4, 5], "(2,3):(3,1)", "All six are right.").mistake.name
+    'index for offset'
+    """
+    wanted = composed.as_layout(wanted)
+    rows, columns = (mode.size for mode in Layout(wanted.shape))
+    numbers = as_table(name, value, rows, columns)
+    right = wanted.offsets().tolist()
+    if numbers != right:
+        bad = next(i for i in range(wanted.size) if numbers[i] != right[i])
+        where = f"Index {bad} is coordinate {format_tuple(wanted.coordinate(bad))}."
+        mistake = own(numbers) if own else None
+        mistake = mistake or recognise_table(numbers, wanted)
+        message = f"{where} Your number for it, {numbers[bad]}, is not its offset."
+        return _wrong(message, mistake, table_picture(numbers, rows, columns, bad))
+    if not rows_will_do and any(isinstance(entry, (list, tuple)) for entry in plain(value)):
+        words = "Every offset is right, row by row. Asked for was one list in the order of the index, which runs down the columns."
+        return Verdict(State.RIGHT_NOT_FORM, words, table_picture(numbers, rows, columns))
+    return Verdict(State.RIGHT, praise, table_picture(numbers, rows, columns))
+
+
+def judge_number(name: str, value, wanted: int, praise: str, scene: Callable[[], Scene] | None = None) -> Verdict:
+    """Judge one whole number. `scene` draws what is shown with a right answer.
+
+    >>> judge_number("slots", 15, 16, "The last offset is 15.").message
+    '`slots` is 15, and that is not right. It is off by one.'
+    """
+    number = as_number(name, value)
+    if number != wanted:
+        return _wrong(f"`{name}` is {shorten(number)}, and that is not right.", recognise_number(number, wanted))
+    return Verdict(State.RIGHT, praise, scene and scene())
+
+
+def judge_choice(name: str, value, options: Mapping[object, str], wanted, scene: Callable[[], Scene] | None = None) -> Verdict:
+    """Judge a choice; `options` maps each to what is said when it is chosen. `scene` draws what is shown with the right one.
+
+    Pre: `wanted` is one of `options`, computed by the checker, so that it cannot be out of step with their words; ValueError otherwise.
+
+    >>> slots = {16: "That is the size.", 19: "The last offset is 18."}
+    >>> judge_choice("slots", "16", slots, Layout("(4,4):(1,5)").cosize).message
+    '`slots` is 16. That is the size.'
+    """
+    if wanted not in options:
+        raise ValueError(f"the answer {wanted} is not among the options {list(options)}")
+    choice = as_choice(name, value, options)
+    if choice != wanted:
+        return _wrong(f"`{name}` is {choice}. {options[choice]}")
+    return Verdict(State.RIGHT, options[choice], scene and scene())
+
+
+def judge_cells(name: str, value, layout, wanted: Iterable[int], praise: str) -> Verdict:
+    """Judge chosen cells of a layout; `wanted` are their indices. The order does not count.
+
+    WRONG marks the chosen cells that are not asked for; of those that are missed it says only that there are some.
+
+    >>> judge_cells("cells", [(0, 0), (1, 0)], "(2,3):(3,1)", [0, 2], "They are neighbours in memory.").message
+    'Not asked for is the cell (1,0).'
+    """
+    layout, wanted = composed.as_layout(layout), frozenset(wanted)
+    cells = as_cells(name, value, layout)
+    if cells == wanted:
+        labels = [f"{CHOSEN} {offset}" if i in cells else str(offset) for i, offset in enumerate(layout.offsets().tolist())]
+        return Verdict(State.RIGHT, praise, grid(layout, labels=labels))
+    wrong = sorted(cells - wanted)
+    if not wrong:
+        message = "All the cells that you chose are asked for, but they are not all." if cells else f"`{name}` holds no cell yet."
+    elif len(wrong) == 1:
+        message = f"Not asked for is the cell {format_tuple(layout.coordinate(wrong[0]))}."
+    else:
+        first = format_tuple(layout.coordinate(wrong[0]))
+        message = f"Not asked for are {len(wrong)} of your {len(cells)} cells, the first of them {first}."
+    return _wrong(message, scene=cells_picture(layout, cells, wrong))
+
+
+def judge_function(
+    name: str, value, wanted: Callable, cases: Callable[[Random], list[tuple]], praise: str,
+    *, shape_counts: bool = True, seed: int | None = None,
+) -> Verdict:  # fmt: skip
+    """Judge a function over layouts on new inputs, by what `wanted` (a right function) gives for them: layouts or whole numbers.
+
+    cases(random) -> the tuples of arguments to call it with, new ones each time; the message says the seed they came from. Of the first
+    that fails the message says the arguments, and what the result computes where it departs. RAISED where the learner's code raises.
+
+    >>> def cases(random): return [(random_layout(random),) for _ in range(8)]
+    >>> judge_function("f", lambda layout: layout, lambda layout: layout.size, cases, "All right.", seed=1).message
+    '`f((3,6):(1,3))` is of type Layout; wanted is one whole number. (Seed of the inputs: 1.)'
+    """
+    seed = SystemRandom().randrange(10**6) if seed is None else seed
+    arguments = cases(Random(seed))
+    function = as_function(name, value, len(arguments[0]))
+    verdicts = []
+    for given in arguments:
+        call = f"{name}({', '.join(map(format_tuple, given))})"
+        try:
+            verdict = _judge_call(call, function, given, plain(wanted(*given)), praise, shape_counts)
+        except BadAnswer as refused:
+            verdict = _wrong(str(refused))
+        if verdict.state not in (State.RIGHT, State.RIGHT_NOT_FORM):
+            return replace(verdict, message=f"{verdict.message} (Seed of the inputs: {seed}.)")
+        verdicts.append(verdict)
+    return next((verdict for verdict in verdicts if not verdict.ok), verdicts[0])
+
+
+def _judge_call(call: str, function: Callable, given: tuple, wanted, praise: str, shape_counts: bool) -> Verdict:
+    try:
+        result = function(*given)
+    except (Exception, SystemExit) as error:
+        return Verdict(State.RAISED, f"`{call}` raised{_line_of(error, function)} {one_line(error)}")
+    if result is None:
+        raise BadAnswer(f"`{call}` gives None. A function gives back what stands after its `return`.")
+    if isinstance(wanted, int):
+        return judge_number(call, result, wanted, praise)
+    answer = as_layout(call, result)
+    copy = COPY if answer in given else None
+    return _judge_layout(call, answer, composed.as_layout(wanted), praise, lambda _: copy, shape_counts, f"`{call}` = {answer}")
+
+
+def _line_of(error: BaseException, function: Callable) -> str:
+    """Where in the learner's own file an error arose, as " in line 3:"; ":" if that cannot be told."""
+    file = getattr(getattr(unwrap(function), "__code__", None), "co_filename", None)
+    own = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == file]
+    return f" in line {own[-1]}:" if own else ":"
+
+
+def random_layout(random: Random, rank: int = 2) -> Layout:
+    """A layout with an injective function, extents of 2 to 7, no two alike, its modes in any order in memory, some padded.
+
+    >>> str(random_layout(Random(1)))
+    '(3,6):(1,3)'
+    """
+    extents = random.sample(range(2, 8), rank)
+    strides, step = [0] * rank, 1
+    for mode in random.sample(range(rank), rank):
+        strides[mode] = step
+        step = step * extents[mode] + random.randrange(3)
+    return Layout(tuple(extents), tuple(strides)) if rank > 1 else Layout(extents[0], strides[0])
+
+
+# --- words and pictures
+
+
+def _wrong(message: str, mistake: Mistake | None = None, scene: Scene | None = None) -> Verdict:
+    return Verdict(State.WRONG, f"{message} {mistake.words}" if mistake else message, scene, mistake)
+
+
+def _shape_fault(name: str, answer: CoordinateFunction, wanted: CoordinateFunction) -> str:
+    """Where a shape departs from the one wanted, in the learner's numbers only."""
+    sizes = [[mode.size for mode in Layout(layout.shape)] for layout in (answer, wanted)]
+    why = "the sizes of its modes are right, but not how they nest"
+    if answer.rank != wanted.rank:
+        why = "that is not the number of modes asked for"
+    elif sizes[0] != sizes[1]:
+        mode = next(m for m in range(answer.rank) if sizes[0][m] != sizes[1][m])
+        why = f"the size of mode {mode} is not the one asked for"
+    return f"`{name}` has shape {format_tuple(answer.shape)}: {why}."
+
+
+def picture(layout: CoordinateFunction, bad: int | None = None) -> Scene | None:
     """The layout's grid, with index `bad` marked; None where it cannot be drawn."""
     try:
         return grid(layout, marks={} if bad is None else {bad: "wrong"})
     except LayoutError:
         return None
+
+
+def cells_picture(layout: CoordinateFunction, cells: Iterable[int], wrong: Iterable[int]) -> Scene:
+    """The grid without offsets, a dot in each chosen cell, the wrong ones marked. What is linked or coloured alike tells nothing."""
+    scene = blank(layout, caption=f"{CHOSEN}: the cells that you chose. ✗: those that are not asked for.")
+
+    def shown(panel: Panel) -> Panel:
+        indices = panel.keys["index"].tolist()
+        marks = {cell: "wrong" for cell, index in enumerate(indices) if index in wrong}
+        labels = [CHOSEN if index in cells else "" for index in indices]
+        return replace(panel, labels=labels, marks=marks, keys={"index": panel.keys["index"]})
+
+    return replace(scene, panels=tuple(tuple(map(shown, row)) for row in scene.panels))
 
 
 def table_picture(numbers: list[int], rows: int, columns: int, bad: int | None = None) -> Scene:
@@ -102,12 +282,3 @@ def table_picture(numbers: list[int], rows: int, columns: int, bad: int | None =
         marks={} if bad is None else {int(np.flatnonzero(index == bad)[0]): "wrong"},
     )  # fmt: skip
     return Scene(((panel,),), caption="Each number of yours at the coordinate of its index.")
-
-
-def _plain(value):
-    """numpy and torch arrays and numbers as lists and ints; everything else as it is."""
-    return value.tolist() if type(value).__module__.partition(".")[0] in ("numpy", "torch") and hasattr(value, "tolist") else value
-
-
-def _kind(value) -> str:
-    return "None" if value is None else f"of type {type(value).__name__}"

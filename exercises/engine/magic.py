@@ -1,11 +1,13 @@
 """The cell magics `%%exercise ID` and `%%needs dsl`."""
 
 import traceback
+from collections.abc import Callable
 
+import ipywidgets
 from IPython.core.error import UsageError
 
-from exercises.engine import progress
-from exercises.engine.exercise import attempt, find, one_line
+from exercises.engine import progress, sandbox
+from exercises.engine.exercise import Exercise, attempt, find, judge, not_attempted, one_line, setup_source
 from exercises.engine.show import show
 from exercises.engine.verdict import State, Verdict, verdicts
 from ladder.lowering import has_dsl
@@ -55,16 +57,56 @@ def exercise_cell(shell, line: str, cell: str) -> Verdict:
     except LookupError as unknown:
         raise UsageError(unknown.args[0]) from None
     verdicts.pop(exercise.id, None)  # an interrupted run leaves none
-    body, fault = f"# %%exercise {line}\n{cell}", ""
-    try:
+    body = f"# %%exercise {line}\n{cell}"
+
+    def judged() -> Verdict:
         source = _as_python(shell, body)
-        verdict = attempt(exercise, source, shell.user_ns, lambda: run_body(shell, body))
+        if exercise.limit is None:
+            return attempt(exercise, source, shell.user_ns, lambda: run_body(shell, body))
+        return not_attempted(exercise, source) or _in_child(exercise, source)
+
+    return _conclude(exercise, judged)
+
+
+def _conclude(exercise: Exercise, judged: Callable[[], Verdict]) -> Verdict:
+    """Judge; show, record and return the verdict. A checker that breaks gives one too."""
+    fault = ""
+    try:
+        verdict = judged()
     except Exception as broken:
         verdict = Verdict(State.FAULT, f"The checker of this exercise failed. That is our fault, not yours. `{one_line(broken)}`")
         fault = traceback.format_exc()
     verdicts[exercise.id] = verdict
-    show(exercise, verdict, progress.record_try(exercise, verdict), fault)
+    asked = _response(exercise) if exercise.respond and verdict.state is State.NOT_ATTEMPTED else None
+    show(exercise, verdict, progress.record_try(exercise, verdict), fault, asked)
     return verdict
+
+
+def _response(exercise: Exercise) -> ipywidgets.Widget:
+    """The widget on which a prediction is given, and below it the verdict on what was given last."""
+    below = ipywidgets.Output()
+
+    def submit(answers: dict) -> None:
+        below.clear_output(wait=True)
+        with below:
+            _conclude(exercise, lambda: judge(exercise, answers))
+
+    return ipywidgets.VBox([exercise.respond(submit), below])
+
+
+def _in_child(exercise: Exercise, source: str) -> Verdict:
+    """Judge a kernel exercise in a process of its own; what it prints is shown as it comes."""
+    is_there, words = NEEDS["dsl"]
+    if not is_there():
+        return Verdict(State.NOT_ATTEMPTED, words.replace("cell", "exercise"))
+
+    def show_output(text: str) -> None:
+        print(text, end="", flush=True)
+
+    try:
+        return sandbox.run(exercise, setup_source(exercise.id), source, show_output)
+    except KeyboardInterrupt:
+        raise Stopped from None
 
 
 def needs_cell(shell, line: str, cell: str) -> None:

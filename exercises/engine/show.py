@@ -9,7 +9,7 @@ from IPython.display import display
 
 from exercises.engine import progress
 from exercises.engine.exercise import Exercise, solution_source
-from exercises.engine.verdict import State, Verdict
+from exercises.engine.verdict import Mistake, State, Verdict
 from layoutviz import color
 
 # icon and fill of the state's badge; white on each fill is at least 4.5:1
@@ -25,11 +25,10 @@ BADGES = {
 }
 # text and background come in a pair, so that the box reads on any theme, with Lab's variables or without
 COLOURS = "color:var(--jp-content-font-color1,#222);background:var(--jp-layout-color1,#fff)"
-_hints_opened: dict[str, int] = {}  # by exercise: a cell that is run again shows the hints already opened
 
 
-def show(exercise: Exercise, verdict: Verdict, note: str = "", fault: str = "") -> None:
-    """Display a verdict. `note` is one more line (about progress), `fault` the traceback of a broken checker.
+def show(exercise: Exercise, verdict: Verdict, note: str = "", fault: str = "", asked: ipywidgets.Widget | None = None) -> None:
+    """Display a verdict. `note` is one more line (about progress), `fault` the traceback of a broken checker, `asked` takes an answer.
 
     The words are plain HTML and text, no widget, so that they stay in a saved notebook and in a terminal.
     """
@@ -45,53 +44,67 @@ def show(exercise: Exercise, verdict: Verdict, note: str = "", fault: str = "") 
         parts.append(f"<div style='margin-top:6px'>{_words(note)}</div>")
     plain = f"{icon} {verdict.state.value}: {title}\n{verdict.message}" + (f"\n{note}" if note else "") + (f"\n{fault}" if fault else "")
     _display_words(f'<div style="border-left:5px solid {fill};padding:6px 12px;{COLOURS}">{"".join(parts)}</div>', plain)
-    if verdict.scene is not None:
-        display(verdict.scene)
-    _display_panel(HintPanel(exercise, solved=verdict.ok), exercise)
+    for picture in (asked, verdict.scene):
+        if picture is not None:
+            display(picture)
+    _display_panel(HintPanel(exercise, verdict.ok, verdict.mistake), exercise)
 
 
 class HintPanel(ipywidgets.VBox):
-    """One button that opens the hints one by one, then the solution; the solution at once where the exercise is solved."""
+    """A button that opens the hints one by one, first the one for a mistake that was recognised, and one that shows the solution.
 
-    def __init__(self, exercise: Exercise, solved: bool):
-        self.exercise, self.solved = exercise, solved
+    The solution's button comes when no hint is left, beside the other: one click too many does not spoil it. Where the exercise is
+    solved there are no hints to open.
+    """
+
+    def __init__(self, exercise: Exercise, solved: bool, mistake: Mistake | None = None):
+        self.exercise, self.solved, self.mistake, self.seen = exercise, solved, mistake, False
+        before = progress.read()[0].get(exercise.id, {}).get("hints", 0)  # opened at an earlier try, perhaps yesterday
+        self.opened = min(before, len(exercise.hints))
         self.text = ipywidgets.HTML()
-        self.button = ipywidgets.Button(layout=ipywidgets.Layout(width="max-content"))
-        self.button.on_click(self._on_click)
-        for number in range(1, self._opened() + 1):  # opened at an earlier try
+        look = {"width": "max-content"}
+        self.button, self.solution = (ipywidgets.Button(layout=ipywidgets.Layout(**look)) for _ in range(2))
+        self.button.on_click(lambda _: self._try(self._open_hint))
+        self.solution.description = "Show the solution"
+        self.solution.on_click(lambda _: self._try(self._show_solution))
+        for number in range(1, self.opened + 1):
             self._add_hint(number)
-        self._name_button()
-        super().__init__([self.button, self.text])
+        self._name_buttons()
+        super().__init__([ipywidgets.HBox([self.button, self.solution]), self.text])
 
-    def _opened(self) -> int:
-        return _hints_opened.get(self.exercise.id, 0)
-
-    def _hints_left(self) -> bool:
-        return not self.solved and self._opened() < len(self.exercise.hints)
-
-    def _on_click(self, _button) -> None:
+    def _try(self, action) -> None:
         # ipywidgets sends what a callback raises to a log that nobody reads
         try:
-            self._open_next()
+            note = action()
         except Exception:
             self._add(f"This button failed, which is our fault.<pre>{html.escape(traceback.format_exc())}</pre>")
-
-    def _open_next(self) -> None:
-        if self._hints_left():
-            number = _hints_opened[self.exercise.id] = self._opened() + 1
-            self._add_hint(number)
-            self._name_button()
-            note = progress.record_hints(self.exercise, number)
         else:
-            self.button.layout.display = "none"
-            self._add(_solution_html(self.exercise))
-            note = progress.record_solution(self.exercise)
-        if note:
-            self._add(_words(note))
+            self._name_buttons()
+            self._add(_words(note)) if note else None
 
-    def _name_button(self) -> None:
-        next_hint = f"Hint {self._opened() + 1} of {len(self.exercise.hints)}"
-        self.button.description = next_hint if self._hints_left() else "Show the solution"
+    def _open_hint(self) -> str:
+        if self.mistake:
+            self._add(f"<b>Hint for this mistake ({html.escape(self.mistake.name)}).</b> {_words(self.mistake.hint)}")
+            self.mistake = None
+        elif self.opened < len(self.exercise.hints):
+            self.opened += 1
+            self._add_hint(self.opened)
+            return progress.record_hints(self.exercise, self.opened)
+        return ""
+
+    def _show_solution(self) -> str:
+        self.seen = True
+        self._add(_solution_html(self.exercise))
+        return progress.record_solution(self.exercise)
+
+    def _name_buttons(self) -> None:
+        count = len(self.exercise.hints)
+        left = not self.solved and (self.mistake is not None or self.opened < count)
+        next_one = f"Hint {self.opened + 1} of {count}" if left else "No more hints"
+        self.button.description = "Hint for this mistake" if self.mistake else next_one
+        self.button.disabled = not left
+        self.button.layout.display = "none" if self.solved else None
+        self.solution.layout.display = "none" if left or self.seen else None
 
     def _add_hint(self, number: int) -> None:
         self._add(f"<b>Hint {number}.</b> {_words(self.exercise.hints[number - 1])}")

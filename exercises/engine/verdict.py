@@ -54,5 +54,13 @@ class Verdict:
 verdicts: dict[str, Verdict] = {}  # the last verdict of each exercise in this process
 
 
+class AnswerRaised(Exception):
+    """The learner's code raised while a checker called it; its traceback has been shown. Verdict RAISED, with these words."""
+
+    def __init__(self, words: str, mistake: Mistake | None = None):
+        super().__init__(words)
+        self.mistake = mistake
+
+
 class BadAnswer(Exception):
     """The answer is of the wrong kind or not readable; a checker raises it with words for the learner: verdict WRONG."""
