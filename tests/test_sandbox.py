@@ -174,3 +174,12 @@ def test_without_the_dsl_it_is_said(monkeypatch):
     verdict = magic._in_child(FILL, COPY)
     assert verdict.state is State.NOT_ATTEMPTED and "needs the CuTe DSL" in verdict.message
     assert signal.SIGKILL in sandbox.DEATHS
+
+
+def test_a_child_is_made_ready_where_the_chapter_has_kernels_and_only_there(monkeypatch):
+    monkeypatch.setattr(magic, "all_exercises", lambda: {GEMM.id: GEMM})
+    started = []
+    monkeypatch.setattr(sandbox, "get_ready", lambda: started.append(1))
+    for chapter, times in (("01", 0), ("", 0), ("9", 0), ("90", 1)):
+        magic._get_ready_for(chapter)
+        assert len(started) == times

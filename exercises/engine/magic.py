@@ -1,13 +1,15 @@
 """The cell magics `%%exercise ID` and `%%needs dsl`."""
 
+import os
 import traceback
 from collections.abc import Callable
+from pathlib import Path
 
 import ipywidgets
 from IPython.core.error import UsageError
 
 from exercises.engine import progress, sandbox
-from exercises.engine.exercise import Exercise, attempt, find, judge, not_attempted, one_line, setup_source
+from exercises.engine.exercise import Exercise, all_exercises, attempt, find, judge, not_attempted, one_line, setup_source
 from exercises.engine.show import show
 from exercises.engine.verdict import State, Verdict, verdicts
 from ladder.lowering import has_dsl
@@ -48,6 +50,14 @@ def register(shell) -> None:
 
     shell.register_magic_function(exercise_magic, "cell", "exercise")
     shell.register_magic_function(needs_magic, "cell", "needs")
+    _get_ready_for(Path(os.environ.get("JPY_SESSION_NAME", "")).name[:2])  # Jupyter's name for the notebook: "01_paper_layouts.ipynb"
+
+
+def _get_ready_for(chapter: str) -> None:
+    """Start the child process for a chapter's kernel exercises, if it has any, while the reader still reads."""
+    is_there, _ = NEEDS["dsl"]
+    if is_there() and any(id.startswith(f"{chapter}.") and exercise.limit is not None for id, exercise in all_exercises().items()):
+        sandbox.get_ready()
 
 
 def exercise_cell(shell, line: str, cell: str) -> Verdict:
@@ -65,7 +75,9 @@ def exercise_cell(shell, line: str, cell: str) -> Verdict:
             return attempt(exercise, source, shell.user_ns, lambda: run_body(shell, body))
         return not_attempted(exercise, source) or _in_child(exercise, source)
 
-    return _conclude(exercise, judged)
+    verdict = _conclude(exercise, judged)
+    _get_ready_for(exercise.id.partition(".")[0])
+    return verdict
 
 
 def _conclude(exercise: Exercise, judged: Callable[[], Verdict]) -> Verdict:
