@@ -82,7 +82,7 @@ the_same_in_the_dsl()
 # ### Exercise 01.1 · Offsets by hand ★
 #
 # Given: the layout `(3,4):(4,1)`, 3 rows and 4 columns. Wanted: `offsets`, a list of the 12 offsets, those of index 0, 1, 2 and so
-# on to 11. Use paper, not `Layout`. Judged number by number.
+# on to 11. Use paper, not `Layout`. Run the cell as it is to fill them in on a board. Judged number by number.
 
 # %% exercise="01.1" tags=["exercise", "inline"]
 ### BEGIN SOLUTION
@@ -274,4 +274,89 @@ checks = harness.gemm_through_layouts(naive_gemm, pairs, chapter="01")
 layout = Layout((6, 5), (8, 1))
 ### STARTER
 # layout = Layout((6, 5), (..., ...))
+### END SOLUTION
+
+# %% [markdown] tags=["exercise"]
+# ### Exercise 01.3 · Who lives in slots 6 to 9? ★
+#
+# Given: the layout `(3,4):(1,4)`. Wanted: `cells`, a list of the cells that lie in slots 6, 7, 8 and 9, each as a coordinate such as
+# `(0, 0)`. Predict them without `Layout`. Run the cell as it is to click them on a board. Judged by the cells; their order does
+# not count.
+
+# %% exercise="01.3" tags=["exercise"]
+### BEGIN SOLUTION
+cells = [(2, 1), (0, 2), (1, 2)]
+### STARTER
+# cells = ...
+### END SOLUTION
+
+# %% [markdown] tags=["exercise"]
+# ### Exercise 01.4 · Mend an allocation ★
+#
+# Given: the layout `(5,6):(9,1)`, rows padded to 9. A colleague allocates its `size`, and the kernel writes past the end. Wanted:
+# `slots`, the smallest number of slots that is enough. Work it out before you ask `Layout`. Run the cell as it is to type the number
+# below it. Judged by the number.
+
+# %% exercise="01.4" tags=["exercise"]
+### BEGIN SOLUTION
+slots = 4 * 9 + 5 * 1 + 1
+### STARTER
+# slots = ...
+### END SOLUTION
+
+# %% [markdown] tags=["exercise"]
+# ### Exercise 01.5 · Transpose any layout ★★
+#
+# Given: any `layout` of two modes. Wanted: a function `transposed(layout)` that gives the layout of its transpose, in the same slots.
+# Judged on layouts that are new and random each time, some of them padded: by the shape of what your function gives, and by the offset
+# of every coordinate.
+
+# %% exercise="01.5" tags=["exercise"]
+### BEGIN SOLUTION
+def transposed(layout):
+    (rows, columns), (down, right) = layout.shape, layout.stride
+    return Layout((columns, rows), (right, down))
+### STARTER
+# def transposed(layout):
+#     return ...
+### END SOLUTION
+
+# %% [markdown] tags=["exercise"]
+# ### Exercise 01.6 · From a picture to a layout ★★
+#
+# Given: the offset of each element of a matrix.
+#
+# | | column 0 | column 1 | column 2 | column 3 |
+# | --- | --- | --- | --- | --- |
+# | **row 0** | 0 | 2 | 4 | 6 |
+# | **row 1** | 5 | 7 | 9 | 11 |
+# | **row 2** | 10 | 12 | 14 | 16 |
+#
+# Wanted: `layout`, the layout with these offsets. Judged by its shape and by the offset of every coordinate.
+
+# %% exercise="01.6" tags=["exercise"]
+### BEGIN SOLUTION
+layout = Layout((3, 4), (5, 2))
+### STARTER
+# layout = Layout((..., ...), (..., ...))
+### END SOLUTION
+
+# %% [markdown] tags=["exercise"]
+# ### Exercise 01.7 · Read B as it was stored ★★★
+#
+# Given: a buffer. A colleague stored `B` in it as a matrix of `K` rows and `N` columns, row by row, without gaps. The lesson's kernel
+# says `mB[n, k]`: it wants `B` with `N` rows and `K` columns. Nobody may copy the buffer. Wanted: a function `B_layout(N, K)` that
+# gives the layout through which that kernel finds each element of `B` where it was stored.
+#
+# Judged first by its shape and offsets, for new random `N` and `K`. If they are right, the kernel runs through it and is checked against
+# cuBLAS. Without a GPU the kernel is only compiled, and the verdict says so. This cell runs by itself: it knows the notebook's first
+# code cell, and none of your other cells.
+
+# %% exercise="01.7" tags=["exercise"]
+### BEGIN SOLUTION
+def B_layout(N, K):
+    return Layout((N, K), (1, N))
+### STARTER
+# def B_layout(N, K):
+#     return Layout(..., ...)
 ### END SOLUTION

@@ -183,3 +183,74 @@ def test_a_child_is_made_ready_where_the_chapter_has_kernels_and_only_there(monk
     for chapter, times in (("01", 0), ("", 0), ("9", 0), ("90", 1)):
         magic._get_ready_for(chapter)
         assert len(started) == times
+
+
+OUTSIDE = [
+    COPY.replace("range(cute.size(a, mode=[0]))", "range(cute.size(a, mode=[0]) + 1)"),
+    COPY.replace("range(cute.size(a, mode=[1]))", "range(cute.size(a, mode=[1]) + 1)"),
+    COPY + "    for i in range(8):\n        b[cute.size(a, mode=[1]), i] = 7",
+]
+
+
+@pytest.mark.parametrize("source", OUTSIDE)
+def test_what_a_jit_function_writes_outside_its_tensors_is_seen(source):
+    verdict, _ = judged(FILL, source)
+    assert verdict.state is State.WRONG
+    assert source == OUTSIDE[0] or verdict.mistake.name == "missing predicate", "the first one writes over its own result"
+
+
+@pytest.mark.parametrize(("body", "state", "says"), [
+    ("pass", State.WRONG, "returns None"), ("return 5", State.WRONG, "type int"), ("return '(8,4):(4,1)'", State.RIGHT, ""),
+    ("return ((8, 4), (4, 1))", State.RIGHT, ""), ("from layoutviz import Layout; return Layout('(8,4):(4,1)')", State.RIGHT, ""),
+    ("return cute.make_identity_layout((8, 4))", State.WRONG, "known numbers"), ("raise SystemExit(3)", State.RAISED, "SystemExit"),
+])  # fmt: skip
+def test_a_function_that_gives_a_layout_may_give_any_form_of_it(body, state, says):
+    verdict, _ = judged(TILE, f"def tile():\n    {body}")
+    assert verdict.state is state and says in verdict.message, verdict
+
+
+@pytest.mark.parametrize("source", [COPY.replace("a[i, j]", "aa[i, j]"), "def fill(:", COPY.replace(", b: cute.Tensor", "")])
+def test_a_traceback_has_the_learners_lines_only_and_no_colour_codes(source):
+    verdict, shown = judged(FILL, source)
+    assert verdict.state is State.RAISED and "\x1b" not in verdict.message
+    assert "engine" not in shown and "/exercise-" not in shown and "site-packages" not in shown, shown
+
+
+def test_a_missing_decorator_is_said():
+    verdict, _ = judged(FILL, "def fill(a, b): pass")
+    assert verdict.state is State.WRONG and "needs `@cute.jit`" in verdict.message
+
+
+def test_magics_are_refused_in_words():
+    verdict, _ = judged(FILL, "get_ipython().system('ls')")
+    assert verdict.state is State.RAISED and "magics and ! do not work in a kernel exercise" in verdict.message
+
+
+LEAVING = "import subprocess\nsubprocess.Popen(['sleep', '{}'])\n"
+
+
+@pytest.mark.parametrize("end", [COPY, "import os\nos._exit(3)", "import os\nos.abort()"], ids=["right", "exit", "abort"])
+def test_what_the_cell_started_ends_with_it(end):
+    seconds = f"97{time.time_ns() % 10**6}"
+    judged(FILL, LEAVING.format(seconds) + end)
+    for _ in range(50):
+        if not subprocess.run(["pgrep", "-f", f"sleep {seconds}"], capture_output=True).stdout:
+            return
+        time.sleep(0.1)
+    pytest.fail("the subprocess lives on")
+
+
+def test_a_cell_that_closes_its_output_keeps_nobody_busy():
+    before = time.process_time()
+    assert judged(BRIEF, "import os\nos.close(1); os.close(2)\nwhile True: pass")[0].state is State.DIED
+    assert time.process_time() - before < 0.5
+
+
+def test_folders_of_notebooks_that_were_killed_are_swept(tmp_path, monkeypatch):
+    monkeypatch.setattr(sandbox.tempfile, "gettempdir", lambda: str(tmp_path))
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    for name in (f"exercise-{gone.pid}-a", f"exercise-{os.getpid()}-b", "exercise-mine"):
+        (tmp_path / name).mkdir()
+    sandbox.get_ready()
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([f"exercise-{os.getpid()}-b", "exercise-mine"])

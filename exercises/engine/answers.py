@@ -109,6 +109,8 @@ def as_cells(name: str, value, layout: CoordinateFunction) -> frozenset[int]:
     >>> sorted(as_cells("cells", [(0, 1), 3], Layout("(2,3):(3,1)")))
     [2, 3]
     """
+    if isinstance(value, tuple) and any(getattr(part, "shape", ()) and hasattr(part, "tolist") for part in value):
+        raise BadAnswer(f"`{name}` is a tuple of arrays, as `np.where` gives it; `np.argwhere` gives one row for each cell.")
     cells = list(value) if isinstance(value, (set, frozenset, range)) else plain(value)
     if not isinstance(cells, (tuple, list)):
         raise BadAnswer(f"`{name}` is {kind(value)}; wanted is a list of cells, each a coordinate like `(0, 1)` or an index.")

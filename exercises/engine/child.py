@@ -11,8 +11,10 @@ import os
 import pickle
 import signal
 import sys
+import threading
 import traceback
 import types
+from contextlib import suppress
 from pathlib import Path
 
 from exercises.engine.exercise import Exercise, attempt, one_line
@@ -31,18 +33,26 @@ def main() -> None:
         exercise, setup, cell, folder = pickle.load(sys.stdin.buffer)
     except EOFError:
         os._exit(0)
+    threading.Thread(target=_end_with_parent, args=(os.dup(0),), daemon=True).start()
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)  # what asks for input here finds its end
     where = open(folder / "where", "w")  # noqa: SIM115 - open as long as this process
     faulthandler.register(signal.SIGUSR1, file=where, all_threads=False)
     faulthandler.enable(file=where, all_threads=False)
     verdict = _judge(exercise, setup, cell, folder)
-    sys.stdout.flush()
-    sys.stderr.flush()
-    ctypes.CDLL(None).fflush(None)  # what C and the GPU's printf have written
+    for flush in (lambda: sys.stdout.flush(), lambda: sys.stderr.flush(), lambda: ctypes.CDLL(None).fflush(None)):  # C's and the GPU's too
+        with suppress(Exception):  # the cell may have closed them
+            flush()
     (folder / "part").write_bytes(pickle.dumps(verdict))
     os.replace(folder / "part", folder / "verdict")
     os._exit(0)  # nothing of the learner's runs after its verdict
+
+
+def _end_with_parent(pipe: int) -> None:
+    """When the notebook's end of a pipe closes, end this process with all that it has started."""
+    while os.read(pipe, 1):
+        pass
+    os.killpg(0, signal.SIGKILL)
 
 
 def _get_ready() -> None:
@@ -61,6 +71,7 @@ def _judge(exercise: Exercise, setup: str, cell: str, folder: Path) -> Verdict:
     module = types.ModuleType("__main__")
     module.__file__ = str(folder / f"exercise_{exercise.id}.py")
     sys.modules["__main__"] = module
+    module.display, module.get_ipython = print, _no_ipython
     failed = _run(setup, folder / "setup.py", module.__dict__)
     if failed is not None:
         return Verdict(State.FAULT, f"The setup cell of this chapter failed, so that nothing was judged. `{one_line(failed)}`")
@@ -69,6 +80,10 @@ def _judge(exercise: Exercise, setup: str, cell: str, folder: Path) -> Verdict:
     except BaseException as broken:
         traceback.print_exc()
         return Verdict(State.FAULT, f"The checker of this exercise failed. That is our fault, not yours. `{one_line(broken)}`")
+
+
+def _no_ipython():
+    raise RuntimeError("magics and ! do not work in a kernel exercise, which runs in a process of its own; put them in another cell")
 
 
 def _run(source: str, path: Path, namespace: dict) -> BaseException | None:
@@ -83,9 +98,9 @@ def _run(source: str, path: Path, namespace: dict) -> BaseException | None:
 
 
 def show_traceback(error: BaseException, folder: Path) -> None:
-    """Print a traceback from the learner's first line on, and call their file by what it is to them."""
-    frames = error.__traceback__
-    while frames and not frames.tb_frame.f_code.co_filename.startswith(str(folder)):
-        frames = frames.tb_next
-    text = "".join(traceback.format_exception(type(error), error, frames or error.__traceback__))
-    print(text.replace(f'"{folder}{os.sep}', '"'), file=sys.stderr, flush=True)
+    """Print a traceback, of each error in it only the learner's own lines, and call their file by what it is to them."""
+    whole = one = traceback.TracebackException.from_exception(error)
+    while one:
+        one.stack = traceback.StackSummary.from_list([frame for frame in one.stack if frame.filename.startswith(str(folder))])
+        one = one.__cause__ or (None if one.__suppress_context__ else one.__context__)
+    print("".join(whole.format()).replace(f"{folder}{os.sep}", ""), file=sys.stderr, flush=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from itertools import groupby
 from pathlib import Path
 
-from exercises.engine.exercise import Exercise, all_exercises
+from exercises.engine.exercise import ROOT, Exercise, all_exercises
 from exercises.engine.progress import efforts, is_done, known_state, new_entry, read, state_word
 from exercises.engine.show import BADGES, COLOURS
 from exercises.engine.verdict import State
@@ -44,7 +44,7 @@ class Dashboard:
     """
 
     def __init__(self, exercises: Iterable[Exercise], entries: dict[str, dict], note: str = "", here: Path | None = None):
-        self.exercises, self.note, self.here = list(exercises), note, here or Path.cwd()
+        self.exercises, self.note, self.here = list(exercises), note, here or _here()
         self.entries = {e.id: entries.get(e.id, new_entry()) for e in self.exercises}
 
     def done(self, exercise: Exercise) -> bool:
@@ -138,6 +138,14 @@ class Dashboard:
             f"<div>{' · '.join(efforts(entry))}</div>",
         ]
         return f'<div style="{box}">{"".join(lines)}</div>'
+
+
+def _here() -> Path:
+    """The folder of the notebook; the course's own where that is gone."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        return ROOT
 
 
 def find_notebook(kind: str, chapter: str, here: Path) -> str:

@@ -121,16 +121,24 @@ def placeholder_line(source: str, answers: tuple[str, ...]) -> int | None:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError):
         return None
-    holes = [hole.lineno for node in ast.walk(tree) if _binds(node, answers) for hole in _ellipses(node)]
-    return min(holes, default=None)
+    last = {name: node for node in _statements(tree) for name in _bound(node) if name in answers}  # the last one counts
+    return min((hole.lineno for node in last.values() for hole in _ellipses(node)), default=None)
 
 
-def _binds(node: ast.AST, names: tuple[str, ...]) -> bool:
-    """Whether a statement or expression gives one of these names its value."""
+def _statements(node: ast.AST):
+    """Each node of a module in order; of functions and classes not what stands inside."""
+    for child in ast.iter_child_nodes(node):
+        yield child
+        if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+            yield from _statements(child)
+
+
+def _bound(node: ast.AST) -> list[str]:
+    """The names that a statement or expression gives their value."""
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        return node.name in names
+        return [node.name]
     targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-    return any(isinstance(name, ast.Name) and name.id in names for target in targets if target for name in ast.walk(target))
+    return [name.id for target in targets if target for name in ast.walk(target) if isinstance(name, ast.Name)]
 
 
 def _ellipses(node: ast.AST):
@@ -139,15 +147,17 @@ def _ellipses(node: ast.AST):
         yield node
     for name, part in ast.iter_fields(node):
         if name not in ("slice", "annotation", "returns"):
-            for inner in part if isinstance(part, list) else [part]:
-                if isinstance(inner, ast.AST):
-                    yield from _ellipses(inner)
+            inner = part if isinstance(part, list) else [part]
+            for n, each in enumerate(inner):
+                left_over = name == "body" and n < len(inner) - 1 and isinstance(each, ast.Expr)  # with code after it, it fills no place
+                if isinstance(each, ast.AST) and not (left_over and isinstance(each.value, ast.Constant)):
+                    yield from _ellipses(each)
 
 
 def one_line(error: BaseException) -> str:
     """The error's name and the first line of its message, at most 300 characters."""
     try:
-        first = (str(error).strip().splitlines() or [""])[0]
+        first = (re.sub(r"\x1b\[[0-9;]*m", "", str(error)).strip().splitlines() or [""])[0]  # the DSL colours its words
     except Exception:  # a learner's own exception may fail even at this
         first = ""
     text = f"{type(error).__name__}: {first}" if first else type(error).__name__

@@ -26,6 +26,7 @@ from layoutviz.views.grid import grid
 from layoutviz.views.tiles import tiles
 
 COPY = Mistake("copy of the input", "Your function gives its input back as it came.", "How should input and result differ?")
+ALWAYS_THE_SAME = Mistake("a constant", "It gives the same layout whatever it is given.", "Which parts of the result depend on the input?")
 CHOSEN = "●"
 
 
@@ -45,7 +46,8 @@ def judge_layout(
 
 def _judge_layout(name, answer, wanted, praise, own, shape_counts, it) -> Verdict:
     right_shape = answer.shape == wanted.shape
-    if same_function(answer, wanted):
+    # by index alone every column-major layout without gaps is the same function: modes of other sizes are no matter of form
+    if same_function(answer, wanted) and (not shape_counts or answer.rank != wanted.rank or _mode_sizes(answer) == _mode_sizes(wanted)):
         if right_shape or not shape_counts:
             return Verdict(State.RIGHT, praise, picture(answer))
         return Verdict(State.RIGHT_NOT_FORM, f"Every index has the right offset, but {_shape_fault(name, answer, wanted)}", picture(answer))
@@ -59,6 +61,10 @@ def _judge_layout(name, answer, wanted, praise, own, shape_counts, it) -> Verdic
     where = format_tuple(answer.coordinate(bad))
     message = f"At coordinate {where} {it} gives offset {answer(bad)}, and that is not where this element belongs."
     return _wrong(message, mistake, picture(answer, bad))
+
+
+def _mode_sizes(layout: CoordinateFunction) -> list[int]:
+    return [mode.size for mode in Layout(layout.shape)]
 
 
 def judge_tiler(name: str, value, layout, wanted, praise: str) -> Verdict:
@@ -111,15 +117,18 @@ def judge_table(
     return Verdict(State.RIGHT, praise, table_picture(numbers, rows, columns))
 
 
-def judge_number(name: str, value, wanted: int, praise: str, scene: Callable[[], Scene] | None = None) -> Verdict:
-    """Judge one whole number. `scene` draws what is shown with a right answer.
+def judge_number(
+    name: str, value, wanted: int, praise: str, scene: Callable[[], Scene] | None = None,
+    own: Callable[[int], Mistake | None] = lambda number: None,
+) -> Verdict:  # fmt: skip
+    """Judge one whole number. `scene` draws what is shown with a right answer; own(number) recognises mistakes of this exercise, first.
 
     >>> judge_number("slots", 15, 16, "The last offset is 15.").message
     '`slots` is 15, and that is not right. It is off by one.'
     """
     number = as_number(name, value)
     if number != wanted:
-        return _wrong(f"`{name}` is {shorten(number)}, and that is not right.", recognise_number(number, wanted))
+        return _wrong(f"`{name}` is {shorten(number)}, and that is not right.", own(number) or recognise_number(number, wanted))
     return Verdict(State.RIGHT, praise, scene and scene())
 
 
@@ -140,8 +149,10 @@ def judge_choice(name: str, value, options: Mapping[object, str], wanted, scene:
     return Verdict(State.RIGHT, options[choice], scene and scene())
 
 
-def judge_cells(name: str, value, layout, wanted: Iterable[int], praise: str) -> Verdict:
-    """Judge chosen cells of a layout; `wanted` are their indices. The order does not count.
+def judge_cells(
+    name: str, value, layout, wanted: Iterable[int], praise: str, own: Callable[[frozenset[int]], Mistake | None] = lambda cells: None
+) -> Verdict:
+    """Judge chosen cells of a layout; `wanted` are their indices, in any order. own(indices) recognises mistakes of this exercise.
 
     WRONG marks the chosen cells that are not asked for; of those that are missed it says only that there are some.
 
@@ -161,17 +172,18 @@ def judge_cells(name: str, value, layout, wanted: Iterable[int], praise: str) ->
     else:
         first = format_tuple(layout.coordinate(wrong[0]))
         message = f"Not asked for are {len(wrong)} of your {len(cells)} cells, the first of them {first}."
-    return _wrong(message, scene=cells_picture(layout, cells, wrong))
+    return _wrong(message, own(cells), cells_picture(layout, cells, wrong))
 
 
 def judge_function(
     name: str, value, wanted: Callable, cases: Callable[[Random], list[tuple]], praise: str,
-    *, shape_counts: bool = True, seed: int | None = None,
+    *, slips: Iterable[tuple[Callable, Mistake]] = (), shape_counts: bool = True, seed: int | None = None,
 ) -> Verdict:  # fmt: skip
     """Judge a function over layouts on new inputs, by what `wanted` (a right function) gives for them: layouts or whole numbers.
 
     cases(random) -> the tuples of arguments to call it with, new ones each time; the message says the seed they came from. Of the first
     that fails the message says the arguments, and what the result computes where it departs. RAISED where the learner's code raises.
+    slips: (function, mistake); an answer that gives what such a function gives for all the arguments has that mistake.
 
     >>> def cases(random): return [(random_layout(random),) for _ in range(8)]
     >>> judge_function("f", lambda layout: layout, lambda layout: layout.size, cases, "All right.", seed=1).message
@@ -188,15 +200,31 @@ def judge_function(
         except BadAnswer as refused:
             verdict = _wrong(str(refused))
         if verdict.state not in (State.RIGHT, State.RIGHT_NOT_FORM):
+            if verdict.state is State.WRONG and (mistake := _slip(function, slips, arguments)):
+                first = verdict.message.removesuffix(f" {verdict.mistake.words}") if verdict.mistake else verdict.message
+                verdict = _wrong(first, mistake, verdict.scene)
             return replace(verdict, message=f"{verdict.message} (Seed of the inputs: {seed}.)")
         verdicts.append(verdict)
     return next((verdict for verdict in verdicts if not verdict.ok), verdicts[0])
 
 
+def _slip(function: Callable, slips, arguments: list[tuple]) -> Mistake | None:
+    """The mistake of an answer that is a known wrong function, or the same whatever it is given."""
+    try:
+        answers = [as_layout("answer", function(*given)) for given in arguments]
+    except Exception:  # no layouts, or it raises: the verdict says so
+        return None
+    if all(answer == answers[0] for answer in answers):
+        return ALWAYS_THE_SAME
+    return next((mistake for slip, mistake in slips if answers == [slip(*given) for given in arguments]), None)
+
+
 def _judge_call(call: str, function: Callable, given: tuple, wanted, praise: str, shape_counts: bool) -> Verdict:
     try:
         result = function(*given)
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         return Verdict(State.RAISED, f"`{call}` raised{_line_of(error, function)} {one_line(error)}")
     if result is None:
         raise BadAnswer(f"`{call}` gives None. A function gives back what stands after its `return`.")
@@ -237,7 +265,7 @@ def _wrong(message: str, mistake: Mistake | None = None, scene: Scene | None = N
 
 def _shape_fault(name: str, answer: CoordinateFunction, wanted: CoordinateFunction) -> str:
     """Where a shape departs from the one wanted, in the learner's numbers only."""
-    sizes = [[mode.size for mode in Layout(layout.shape)] for layout in (answer, wanted)]
+    sizes = _mode_sizes(answer), _mode_sizes(wanted)
     why = "the sizes of its modes are right, but not how they nest"
     if answer.rank != wanted.rank:
         why = "that is not the number of modes asked for"

@@ -13,17 +13,20 @@ from pathlib import Path
 import numpy as np
 
 from exercises.engine.child import show_traceback
-from exercises.engine.errormap import Gemm, diagnose, error_map, summary
+from exercises.engine.diagnose import Gemm, diagnose, summary
+from exercises.engine.errormap import error_map
+from exercises.engine.exercise import one_line
 from exercises.engine.verdict import AnswerRaised, BadAnswer, Mistake, State, Verdict
 from ladder import lowering
 from ladder.checks import BOUND, Trial, relative_error, trial
 from ladder.errors import LadderError
 from ladder.operands import SENTINEL, make_operands, mode_sizes, operand_pairs, padded_output
 from ladder.preflight import preflight
-from layoutviz import Layout
+from layoutviz import Layout, LayoutError
 from layoutviz.cute import from_dsl
 
 ARCH = "sm_90a"
+MARGIN = 4096  # elements before and after each array of a jit function
 TIMED = (1024, 768, 512)
 HALF_SUMS = Mistake(
     "sums in half precision",
@@ -57,7 +60,7 @@ def judge_gemm(
     rng = np.random.default_rng(seed)
     sizes = [_ragged(rng, tile), _ragged(rng, tile)]
     if not preflight().can_run:
-        return _compiled(gemm, layouts, sizes[0])
+        return _compiled(name, gemm, layouts, sizes[0])
     return _on_gpu(gemm, layouts, sizes, tile, warps, rng)
 
 
@@ -69,10 +72,13 @@ def _ragged(rng, tile) -> tuple[int, int, int]:
             return m, n, k
 
 
-def _compiled(gemm, layouts, mnk) -> Verdict:
-    made = *layouts(*mnk), padded_output(*mnk[:2])
+def _compiled(name: str, gemm, layouts, mnk) -> Verdict:
     with learners_code():
-        code = lowering.compile_gemm_for(gemm, made, ARCH)
+        made = *layouts(*mnk), padded_output(*mnk[:2])
+        try:
+            code = lowering.compile_gemm_for(gemm, made, ARCH)
+        except LadderError as error:
+            raise BadAnswer(f"`{name}` launches no kernel." if "launches no kernel" in str(error) else str(error)) from None
         spills = f"{code.spills} instructions spill registers" if code.spills else "nothing spilled"
         facts = f"Traced and compiled for {ARCH} at {_by(mnk)}: {code.registers} registers a thread, {spills}."
     return Verdict(State.COMPILED, f"{facts} There is no GPU here that could run it, so its results were not checked.")
@@ -106,7 +112,8 @@ def _on_gpu(gemm, layouts, sizes, tile, warps, rng) -> Verdict:
 def _launch(gemm, layouts, mnk):
     from ladder import binding
 
-    operands = make_operands(*layouts(*mnk))
+    with learners_code():
+        operands = make_operands(*layouts(*mnk))
     (M, K), (N, _) = mode_sizes(operands[0].layout), mode_sizes(operands[1].layout)
     if (M, N, K) != mnk:
         raise BadAnswer(f"For M, N, K = {_by(mnk)} the layouts have the sizes {M}x{K} and {N}x{K}; A is (M,K) and B is (N,K).")
@@ -160,7 +167,7 @@ def judge_jit(name: str, function, cases: Sequence[tuple[list[np.ndarray], int, 
     """Judge a @cute.jit function that runs on the CPU, on tensors over numpy arrays.
 
     A case is (arrays, which of them it must fill, what it must then hold); the others must stay as they are. Arrays to fill hold NaN, or
-    the lowest integer, before. BadAnswer and AnswerRaised for what cannot be judged.
+    the lowest integer, before, and so does the memory before and after each array. BadAnswer and AnswerRaised for what cannot be judged.
     """
     import cutlass.cute as cute
     from cutlass.cute.runtime import from_dlpack
@@ -168,34 +175,59 @@ def judge_jit(name: str, function, cases: Sequence[tuple[list[np.ndarray], int, 
     if not callable(function):
         raise BadAnswer(f"`{name}` is of type {type(function).__name__}; wanted is a `@cute.jit` function.")
     for arrays, out, want in cases:
-        given = [array.copy() for array in arrays]
-        given[out][...] = np.nan if given[out].dtype.kind == "f" else np.iinfo(given[out].dtype).min
+        given, margins = zip(*map(_guarded, arrays), strict=True)
+        given[out][...] = _sentinel(arrays[out].dtype)
+        untouched = [margin.tobytes() for margin in margins]
         with learners_code():
             cute.compile(function, *map(from_dlpack, given))(*map(from_dlpack, given))
         for n, (before, after) in enumerate(zip(arrays, given, strict=True)):
             if n != out and not np.array_equal(before, after):
                 return Verdict(State.WRONG, f"It changed tensor {n}, which it should only read.")
+        if [margin.tobytes() for margin in margins] != untouched:
+            return Verdict(State.WRONG, f"It wrote outside its tensors. {OUTSIDE.words}", mistake=OUTSIDE)
         if not np.array_equal(given[out], want):
             at = tuple(np.argwhere((given[out] != want).T)[0][::-1].tolist())  # transposed: the first mode runs fastest
             got = given[out][at]
-            unwritten = np.isnan(got) if given[out].dtype.kind == "f" else got == np.iinfo(given[out].dtype).min
+            unwritten = np.isnan(got) if given[out].dtype.kind == "f" else got == _sentinel(given[out].dtype)
             found = "nothing was written" if unwritten else f"it gives {got}, which is not right"
             shapes = ", ".join(str(array.shape).replace(" ", "") for array in arrays)
             return Verdict(State.WRONG, f"For tensors of shape {shapes}, at coordinate {str(at).replace(' ', '')} {found}.")
     return Verdict(State.RIGHT, f"Right on {len(cases)} sets of tensors, each of another size.")
 
 
+def _guarded(array: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A copy of an array in the middle of a larger buffer, and that buffer with the copy's own part left out: what none may touch."""
+    room = np.full(array.size + 2 * MARGIN, _sentinel(array.dtype), array.dtype)
+    inside = room[MARGIN : MARGIN + array.size].reshape(array.shape)
+    inside[...] = array
+    return inside, np.lib.stride_tricks.as_strided(room, (2, MARGIN), ((array.size + MARGIN) * array.itemsize, array.itemsize))
+
+
+def _sentinel(dtype: np.dtype):
+    return np.nan if dtype.kind == "f" else np.iinfo(dtype).min
+
+
 def traced_layout(name: str, function, *arguments):
-    """The layout that a learner's function gives inside a @cute.jit function, as layoutviz has it. AnswerRaised if it raises there."""
+    """The layout that a learner's function gives inside a @cute.jit function, in one of the forms that answers take.
+
+    AnswerRaised if it raises there, BadAnswer for what is no layout.
+    """
     import cutlass.cute as cute
 
     found = []
 
+    def keep(result):  # outside the jit function, which the DSL rewrites
+        if type(result).__module__.partition(".")[0] != "cutlass":
+            found.append(result)
+            return
+        try:
+            found.append(from_dsl(result))
+        except LayoutError as error:
+            found.append(BadAnswer(f"`{name}` gives {result}, which is not a layout with known numbers: {error}"))
+
     @cute.jit
     def trace():
-        found.append(function(*arguments))
-        if found[-1] is not None:
-            found[-1] = from_dsl(found[-1])
+        keep(function(*arguments))
 
     if not callable(function):
         raise BadAnswer(f"`{name}` is of type {type(function).__name__}; wanted is a function that gives a layout of the DSL.")
@@ -203,6 +235,8 @@ def traced_layout(name: str, function, *arguments):
         trace()
     if found[0] is None:
         raise BadAnswer(f"`{name}` returns None; wanted is a layout of the DSL.")
+    if isinstance(found[0], BadAnswer):
+        raise found[0]
     return found[0]
 
 
@@ -216,9 +250,11 @@ def learners_code():
     except LadderError as error:  # a kernel that failed on the GPU: where it was in Python says nothing
         illegal = "illegal memory access" in str(error) or "misaligned" in str(error)
         raise AnswerRaised(str(error), OUTSIDE if illegal else None) from error
-    except Exception as error:
+    except BaseException as error:  # sys.exit() in it too
+        if "CALL_MISSING_JIT_DECORATOR" in str(error):
+            raise BadAnswer("The function needs `@cute.jit` in the line above its `def`.") from None
         show_traceback(error, Path(sys.modules["__main__"].__file__).parent)
-        raise AnswerRaised(f"{type(error).__name__}: {(str(error).strip().splitlines() or [''])[0][:300]}") from error
+        raise AnswerRaised(one_line(error)) from error
 
 
 def _by(sizes) -> str:

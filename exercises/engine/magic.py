@@ -3,6 +3,7 @@
 import os
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import ipywidgets
@@ -48,7 +49,12 @@ def register(shell) -> None:
         """%%needs dsl: run the cell where the CuTe DSL is installed; elsewhere say what is needed."""
         needs_cell(shell, line, cell)
 
+    def misplaced(line):
+        """%%exercise somewhere else than at the top of a cell."""
+        raise UsageError("%%exercise must be the first line of its cell: nothing, no comment either, may stand above it")
+
     shell.register_magic_function(exercise_magic, "cell", "exercise")
+    shell.register_magic_function(misplaced, "line", "%exercise")
     shell.register_magic_function(needs_magic, "cell", "needs")
     _get_ready_for(Path(os.environ.get("JPY_SESSION_NAME", "")).name[:2])  # Jupyter's name for the notebook: "01_paper_layouts.ipynb"
 
@@ -75,7 +81,10 @@ def exercise_cell(shell, line: str, cell: str) -> Verdict:
             return attempt(exercise, source, shell.user_ns, lambda: run_body(shell, body))
         return not_attempted(exercise, source) or _in_child(exercise, source)
 
-    verdict = _conclude(exercise, judged)
+    try:
+        verdict = _conclude(exercise, judged)
+    except KeyboardInterrupt:
+        raise Stopped from None
     _get_ready_for(exercise.id.partition(".")[0])
     return verdict
 
@@ -88,8 +97,10 @@ def _conclude(exercise: Exercise, judged: Callable[[], Verdict]) -> Verdict:
     except Exception as broken:
         verdict = Verdict(State.FAULT, f"The checker of this exercise failed. That is our fault, not yours. `{one_line(broken)}`")
         fault = traceback.format_exc()
+    asked = None
+    if exercise.respond and verdict.state is State.NOT_ATTEMPTED:
+        asked, verdict = _response(exercise), replace(verdict, message=f"{verdict.message} Or answer below, without typing code.")
     verdicts[exercise.id] = verdict
-    asked = _response(exercise) if exercise.respond and verdict.state is State.NOT_ATTEMPTED else None
     show(exercise, verdict, progress.record_try(exercise, verdict), fault, asked)
     return verdict
 
@@ -115,10 +126,7 @@ def _in_child(exercise: Exercise, source: str) -> Verdict:
     def show_output(text: str) -> None:
         print(text, end="", flush=True)
 
-    try:
-        return sandbox.run(exercise, setup_source(exercise.id), source, show_output)
-    except KeyboardInterrupt:
-        raise Stopped from None
+    return sandbox.run(exercise, setup_source(exercise.id), source, show_output)
 
 
 def needs_cell(shell, line: str, cell: str) -> None:

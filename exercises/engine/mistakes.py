@@ -13,6 +13,7 @@ from layoutviz import ComposedLayout, Layout, LayoutError, Swizzle, composed, mo
 from layoutviz.layout import CoordinateFunction
 
 LARGEST = 2**14  # elements of a table that is looked through
+MOST_MODES = 16
 FARTHEST = 2**40  # offsets up to here: sums and differences of them cannot overflow
 
 CONSTANT = Mistake("a constant", "Every coordinate has the same offset.", "How far does the offset move when one coordinate grows by one?")
@@ -105,7 +106,7 @@ def recognise_layout(answer: CoordinateFunction, wanted: CoordinateFunction) -> 
     >>> recognise_layout(Layout("(6,5):(1,6)"), Layout("(6,5):(5,1)")).name, recognise_layout(Layout("4:1"), Layout("(2,2):(1,2)"))
     ('column for row', None)
     """
-    if max(answer.size, wanted.size) > LARGEST or same_function(answer, wanted):
+    if max(answer.rank, wanted.rank) > MOST_MODES or max(answer.size, wanted.size) > LARGEST or same_function(answer, wanted):
         return None
     for mistake, is_it in _OF_LAYOUTS:
         if is_it(answer, wanted):

@@ -28,9 +28,11 @@ _last_known: dict[Path, dict] = {}  # by file: what this process knows of it, in
 
 
 def location() -> Path:
-    """Where progress is kept: $LAYOUTVIZ_PROGRESS, or my/progress.json in the course's folder."""
-    chosen = os.environ.get("LAYOUTVIZ_PROGRESS")
-    return (Path(os.path.expanduser(chosen)) if chosen else ROOT / "my" / "progress.json").resolve()
+    """Where progress is kept: $LAYOUTVIZ_PROGRESS (from the course's folder, if it is relative), or my/progress.json there."""
+    path = ROOT / os.path.expanduser(os.environ.get("LAYOUTVIZ_PROGRESS") or "my/progress.json")
+    with suppress(RuntimeError):  # a link that leads to itself: opening it says so
+        path = path.resolve()
+    return path
 
 
 def read() -> tuple[dict[str, dict], str]:
@@ -71,19 +73,19 @@ def record_solution(exercise: Exercise) -> str:
 def reset(exercise_id: str | None = None) -> None:
     """Forget the progress of one exercise, or of all, and print what was forgotten and which file brings it back.
 
-    The progress as it was is kept in a new file beside progress.json before anything is forgotten. LookupError, naming the nearest,
+    The progress as it was is kept in a new file beside progress.json before anything is forgotten. NoSuchExercise, naming the nearest,
     for an id that neither the course nor the file has.
 
     >>> reset("1.2")                                                                              # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    LookupError: There is no exercise "1.2". The nearest ...01.2...: write exercises.reset(...
+    exercises.engine.progress.NoSuchExercise: There is no exercise "1.2". The nearest ...01.2...: write exercises.reset(...
     """
     path = location()
     known = {**all_exercises(), **read()[0]}
     if exercise_id is not None and str(exercise_id) not in known:
         near = get_close_matches(str(exercise_id), known, n=3, cutoff=0.5) or list(known)[:3]
         names = ", ".join(near)
-        raise LookupError(f'There is no exercise "{exercise_id}". The nearest are {names}: write exercises.reset("{near[0]}")')
+        raise NoSuchExercise(f'There is no exercise "{exercise_id}". The nearest are {names}: write exercises.reset("{near[0]}")')
     try:
         with _changing(path) as (data, note):
             said = _forget(path, data, exercise_id)
@@ -140,6 +142,13 @@ def efforts(entry: dict) -> list[str]:
 def new_entry() -> dict:
     """The entry of an exercise that nobody has tried."""
     return {"state": State.NOT_ATTEMPTED.name.lower(), "tries": 0, "first_right": None, "hints": 0, "solution_seen": False}
+
+
+class NoSuchExercise(LookupError):
+    """Shown in a notebook as its one line."""
+
+    def _render_traceback_(self):
+        return [str(self)]
 
 
 class _NotOurs(Exception):
@@ -201,6 +210,8 @@ def _copy_of(path: Path) -> Path:
 
 def _sound(path: Path) -> dict | None:
     """The data of a progress file; None if there is no file, or it is not one. _NotOurs if a newer course wrote it."""
+    if path.exists() and not path.is_file():
+        raise _NotOurs(f"it is {'a directory' if path.is_dir() else 'no ordinary file'}")
     try:
         data = json.loads(path.read_bytes())
     except (FileNotFoundError, ValueError, RecursionError):

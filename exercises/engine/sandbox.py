@@ -10,12 +10,14 @@ import os
 import pickle
 import re
 import selectors
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from exercises.engine.exercise import ROOT, Exercise
@@ -45,12 +47,9 @@ class Child:
         atexit.register(self.end)
 
     def end(self) -> None:
-        """Kill it with all that it has started."""
-        if self.process.poll() is None:
-            try:
-                os.killpg(self.process.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
+        """Kill it with all that it has started, which may outlive it."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
         for pipe in (self.process.stdin, self.process.stdout):
             pipe.close()
@@ -63,6 +62,9 @@ _ready: Child | None = None
 def get_ready() -> None:
     """Have a child wait for the next run; does nothing where one waits already."""
     global _ready
+    for folder in Path(tempfile.gettempdir()).glob("exercise-*-*"):  # of a notebook that was killed during a run
+        if (pid := folder.name.split("-")[1]).isdigit() and not _lives(int(pid)):
+            shutil.rmtree(folder, ignore_errors=True)
     if _ready is None or _ready.process.poll() is not None:
         _ready = Child()
 
@@ -73,10 +75,10 @@ def run(exercise: Exercise, setup: str, cell: str, show: Callable[[str], None]) 
     Never raises for what the cell does. An interrupt ends the child and goes on to the caller.
     """
     global _ready
-    get_ready()
-    child, _ready = _ready, None
-    with tempfile.TemporaryDirectory(prefix="exercise-") as name:
+    with tempfile.TemporaryDirectory(prefix=f"exercise-{os.getpid()}-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
+        get_ready()
+        child, _ready = _ready, None
         try:
             pickle.dump((exercise, setup, cell, folder), child.process.stdin)
             child.process.stdin.flush()
@@ -123,7 +125,9 @@ class _Output:
 
     def read(self, seconds: float) -> None:
         """Read all that is there; wait at most so long for something."""
-        if not self.selector.select(seconds):
+        if not self.selector.get_map():  # the cell has closed its output
+            time.sleep(seconds)
+        elif not self.selector.select(seconds):
             return
         while self.bytes <= PRINTED and (part := self._part()):
             self.bytes += len(part)
@@ -136,9 +140,12 @@ class _Output:
 
     def _part(self) -> bytes:
         try:
-            return os.read(self.pipe.fileno(), 1 << 16)
+            part = os.read(self.pipe.fileno(), 1 << 16)
         except BlockingIOError:
             return b""
+        if not part and self.selector.get_map():
+            self.selector.unregister(self.pipe)
+        return part
 
 
 def _rest(child: Child, show) -> str:
@@ -179,6 +186,16 @@ def _line(folder: Path) -> str:
     """The innermost line of the cell in what the child wrote of where it was."""
     found = re.search(r'exercise_[\d.]+\.py", line (\d+)', (folder / "where").read_text() if (folder / "where").exists() else "")
     return f"It was at line {found[1]} of the cell." if found else ""
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
 
 
 def _memory_limit() -> int:

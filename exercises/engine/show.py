@@ -20,7 +20,7 @@ BADGES = {
     State.RIGHT_NOT_FORM: ("≈", "#0b5cad"),
     State.RIGHT: ("✓", color.RIGHT),
     State.COMPILED: ("◐", "#4d5a66"),
-    State.DIED: ("☠", "#8f1d4a"),
+    State.DIED: ("■", "#8f1d4a"),
     State.FAULT: ("?", "#6b3fa0"),
 }
 # text and background come in a pair, so that the box reads on any theme, with Lab's variables or without

@@ -1,0 +1,253 @@
+"""The exercises of chapter 01, as far as the general tests do not cover them: 01.7 in its child process, boards, words, mistakes."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from traitlets import HasTraits
+
+import layoutviz
+from course.chapter import read_chapter
+from exercises.checks import ch01
+from exercises.engine import judge, magic, sandbox
+from exercises.engine.exercise import attempt, setup_source, solution_source
+from exercises.engine.verdict import BadAnswer, State, Verdict
+from ladder.lowering import has_dsl
+from ladder.preflight import preflight
+from layoutviz import Layout, select
+from layoutviz.scene import Scene
+
+ROOT = Path(__file__).resolve().parents[1]
+CHAPTER = read_chapter(ROOT / "course" / "01_paper_layouts.py")
+EXERCISES = ch01.EXERCISES
+needs_dsl = pytest.mark.skipif(not has_dsl(), reason="the CuTe DSL is not installed here")
+
+
+def judged(id: str, source: str) -> Verdict:
+    """Run and judge a cell after the chapter's setup cell, and after nothing else."""
+    if EXERCISES[id].limit is not None:
+        return sandbox.run(EXERCISES[id], setup_source(id), source, print)
+    namespace = {name: getattr(layoutviz, name) for name in ("Layout", "compare", "draw", "explore", "select")}
+    return attempt(EXERCISES[id], f"# %%exercise {id}\n{source}\n", namespace, lambda: exec(source, namespace))
+
+
+# --- texts
+
+
+@pytest.mark.parametrize("exercise", EXERCISES.values(), ids=EXERCISES)
+def test_the_heading_has_the_title_and_the_stars_and_says_how_it_is_judged(exercise):
+    (text,) = [cell.source for cell in CHAPTER if cell.source.startswith(f"### Exercise {exercise.id} ")]
+    assert text.splitlines()[0] == f"### Exercise {exercise.id} · {exercise.title} {'★' * exercise.stars}"
+    text = " ".join(text.split())
+    assert "Given: " in text and "Wanted: " in text and "Judged " in text and all(f"`{name}" in text for name in exercise.answers)
+    assert ("Run the cell as it is" in text) == (exercise.respond is not None)
+
+
+def test_the_picture_of_01_6_is_that_of_its_layout():
+    (text,) = [cell.source for cell in CHAPTER if cell.source.startswith("### Exercise 01.6 ")]
+    rows = [[int(n) for n in re.findall(r"(?<=\| )\d+(?= \|)", line)] for line in text.splitlines() if line.startswith("| **row")]
+    assert rows == [[5 * i + 2 * j for j in range(4)] for i in range(3)]
+    assert rows == [[ch01.PICTURE(i, j) for j in range(4)] for i in range(3)]
+
+
+@pytest.mark.parametrize("id", [id for id in EXERCISES if EXERCISES[id].limit is None])
+def test_right_answers_need_no_more_than_the_chapters_setup_cell(id):
+    for source in (solution_source(id), EXERCISES[id].also, *EXERCISES[id].right.values()):
+        assert judged(id, source).ok, source
+
+
+# --- boards
+
+
+def submitted(id: str) -> tuple[HasTraits, list[Verdict]]:
+    """An exercise's board, and the verdicts on what is submitted on it."""
+    verdicts = []
+    board = EXERCISES[id].respond(lambda answers: verdicts.append(EXERCISES[id].check(**answers)))
+    return board, verdicts
+
+
+def test_01_1_is_filled_in_on_a_board():
+    board, verdicts = submitted("01.1")
+    for (i, j), field in board.fields.items():
+        field.value = str(4 * i + j)
+    board.check()
+    assert verdicts[0].ok and judged("01.1", board.code()).ok
+
+
+def test_01_3_is_clicked_on_a_board_which_does_not_tell_how_many():
+    board, verdicts = submitted("01.3")
+    for picked in ([6], [2, 6, 9], [9, 2, 6], [8, 9, 10]):  # cells count along the rows: 9 is (2,1), 2 is (0,2), 6 is (1,2)
+        board.board.picked = picked
+        board.check()
+    assert [verdict.state for verdict in verdicts] == [State.WRONG, State.RIGHT, State.RIGHT, State.WRONG]
+    assert " of " not in board.status.value and judged("01.3", "cells = [(2, 1), (0, 2), (1, 2)]").ok
+
+
+def test_01_4_is_typed_on_a_board():
+    board, verdicts = submitted("01.4")
+    for number in ("45", "42"):
+        board.field.value = number
+        board.check()
+    assert [verdict.ok for verdict in verdicts] == [False, True] and judged("01.4", board.code()).ok
+
+
+# --- judging, against numbers made without layoutviz
+
+
+@given(st.sets(st.tuples(st.integers(0, 2), st.integers(0, 3))))
+def test_01_3_takes_the_cells_of_those_slots_and_no_others(cells):
+    right = {(i, j) for i in range(3) for j in range(4) if 6 <= i + 4 * j <= 9}
+    verdict = ch01.check_slots_6_to_9(list(cells))
+    assert verdict.ok is (cells == right)
+    told = {(int(i), int(j)) for i, j in re.findall(r"\((\d),(\d)\)", verdict.message)}
+    assert not told & (right - cells), "what was missed is not told"
+
+
+@given(st.one_of(st.integers(-100, 200), st.integers()))
+def test_01_4_takes_one_number_and_does_not_tell_it(number):
+    verdict = ch01.check_allocation(number)
+    assert verdict.ok is (number == 4 * 9 + 5 + 1)
+    assert verdict.ok or "42" not in re.findall(r"-?\d+", verdict.message)
+
+
+@given(st.tuples(st.integers(1, 6), st.integers(1, 6)), st.tuples(st.integers(-6, 20), st.integers(-6, 20)))
+def test_01_6_is_judged_by_function_and_shape(shape, stride):
+    verdict = ch01.check_picture((shape, stride))
+    assert verdict.ok is (shape == (3, 4) and stride == (5, 2))
+    if verdict.mistake and shape == (3, 4):
+        assert verdict.mistake.words in verdict.message and "(5,2)" not in verdict.message
+
+
+@pytest.mark.parametrize("stride, name", [
+    ((2, 5), "strides swapped"), ((4, 1), "strides of the shape"), ((1, 3), "strides of the shape"), ((-1, 2), "from the end of a row"),
+    ((10, 6), "the whole way"), ((5, 7), "wrong step to the right"), ((9, 2), "wrong step down"), ((5, 3), "stride off by one"),
+    ((5, 0), "wrong step to the right"), ((10, 4), "bytes for elements"), ((0, 0), "a constant"), ((9, 9), None),
+])  # fmt: skip
+def test_01_6_says_which_step_is_wrong(stride, name):
+    mistake = ch01.check_picture(((3, 4), stride)).mistake
+    assert (mistake and mistake.name) == name
+
+
+# 01.5 and 01.7 are judged on new inputs each time; what is said of a known mistake does not hang on them
+
+
+def function_in(source: str, name: str):
+    namespace = {"Layout": Layout, "select": select}
+    exec(source, namespace)
+    return namespace[name]
+
+
+def attempted(id: str):
+    return [(name, *answer) for name, answer in EXERCISES[id].wrong.items() if name not in ("the starter", "one layout", "two arguments")]
+
+
+@pytest.mark.parametrize("name, source, says", attempted("01.5"), ids=[name for name, *_ in attempted("01.5")])
+def test_01_5_says_the_same_on_all_inputs(name, source, says):
+    for _ in range(40):
+        try:
+            verdict = ch01.check_transposed(function_in(source, "transposed"))
+        except BadAnswer as refused:
+            verdict = Verdict(State.WRONG, str(refused))
+        assert verdict.state is State.WRONG and says in verdict.message
+        assert verdict.mistake is None or verdict.message.count(verdict.mistake.words) == 1
+
+
+@pytest.mark.parametrize("name, source, says", attempted("01.7"), ids=[name for name, *_ in attempted("01.7")])
+def test_01_7_is_refused_by_law_on_all_inputs_and_never_runs_a_kernel(name, source, says, monkeypatch):
+    monkeypatch.setattr(ch01, "_run_through", lambda *_: pytest.fail("the kernel was run"))
+    for _ in range(40):
+        verdict = ch01.check_B_layout(function_in(source, "B_layout"))
+        assert verdict.state is State.WRONG and says in verdict.message
+        assert verdict.mistake and verdict.message.count(verdict.mistake.words) == 1
+        assert "(Seed" not in verdict.message or re.search(r"\(Seed of the inputs: \d+\.\)$", verdict.message)
+
+
+@pytest.mark.parametrize("id, slips", [("01.5", ch01.TRANSPOSED_SLIPS), ("01.7", ch01.B_LAYOUT_SLIPS)])
+def test_each_slip_is_wrong_and_is_told_from_the_others(id, slips):
+    for slip, mistake in slips:
+        given = [(Layout("(2,5):(7,1)"),), (Layout("(4,3):(1,6)"),)] if id == "01.5" else [(3, 5), (7, 4)]
+        assert judge._slip(slip, slips, given) == mistake and "?" in mistake.hint
+        assert all(slip(*each) != _right(id)(*each) for each in given)
+
+
+def _right(id: str):
+    return (lambda N, K: Layout((N, K), (1, N))) if id == "01.7" else (lambda layout: select(layout, (1, 0)))
+
+
+def test_01_7_another_form_is_no_mistake_but_is_not_run(monkeypatch):
+    monkeypatch.setattr(ch01, "_run_through", lambda *_: pytest.fail("the kernel was run"))
+    verdict = ch01.check_B_layout(lambda N, K: Layout(N * K, 1))
+    assert verdict.state is State.RIGHT_NOT_FORM and verdict.mistake is None and "number of modes" in verdict.message
+
+
+def test_01_5_an_error_in_the_function_names_its_line():
+    verdict = judged("01.5", "def transposed(layout):\n    return layout.T")
+    assert verdict.state is State.RAISED and "AttributeError" in verdict.message
+
+
+def test_01_5_is_tried_on_a_broadcast_too():
+    source = "def transposed(a):\n    return Layout(a.shape[::-1], a.stride[::-1]) if 0 not in a.stride else a"
+    verdict = judged("01.5", source)
+    assert verdict.state is State.WRONG and ",4):(0,1))" in verdict.message
+
+
+# --- 01.7 in its child process
+
+
+@needs_dsl
+@pytest.mark.parametrize("name", ["the solution", "also", *EXERCISES["01.7"].right])
+def test_01_7_a_right_answer_is_compiled_and_on_a_gpu_right(name):
+    exercise = EXERCISES["01.7"]
+    source = {"the solution": solution_source("01.7"), "also": exercise.also, **exercise.right}[name]
+    verdict = judged("01.7", source)
+    assert verdict.state is (State.RIGHT if preflight().can_run else State.COMPILED), verdict.message
+    assert isinstance(verdict.scene, Scene) and verdict.message.startswith("Element (k,n) of the stored matrix is found at (n,k)")
+    assert verdict.ok or "There is no GPU here" in verdict.message
+
+
+@needs_dsl
+def test_01_7_does_not_know_the_notebooks_other_cells_and_its_text_says_so():
+    verdict = judged("01.7", "def B_layout(N, K):\n    return transposed(Layout((K, N), (N, 1)))")
+    assert verdict.state is State.RAISED and "'transposed' is not defined" in verdict.message
+    assert "none of your other cells" in next(cell.source for cell in CHAPTER if cell.source.startswith("### Exercise 01.7 "))
+
+
+@needs_dsl
+def test_01_7_hands_the_readers_own_layout_to_the_kernel(monkeypatch):
+    from exercises.engine import kernel
+
+    seen = []
+
+    def judge_gemm(name, gemm, *, tile, layouts):
+        seen.append((tile, layouts(7, 5, 3), layouts(1024, 768, 512)))
+        return Verdict(State.RIGHT, "It ran.")
+
+    monkeypatch.setattr(kernel, "judge_gemm", judge_gemm)
+    verdict = ch01.check_B_layout(lambda N, K: f"({N},{K}):(1,{N})")
+    assert verdict.ok and verdict.message.endswith("nothing was copied. It ran.") and isinstance(verdict.scene, Scene)
+    assert seen == [((16, 16, 16), *[(Layout((M, K), (K, 1)), Layout((N, K), (1, N))) for M, N, K in ((7, 5, 3), (1024, 768, 512))])]
+    with pytest.raises(BadAnswer, match=r"`B_layout\(1500, 512\)` is \(1500,512\):\(1,9\)"):
+        layouts_of(monkeypatch, kernel, lambda N, K: ((N, K), (1, N if N < 1000 else 9)))(7, 1500, 512)
+
+
+def layouts_of(monkeypatch, kernel, B_layout):
+    """The `layouts` that the kernel's judge gets for a reader's function."""
+    found = []
+    monkeypatch.setattr(kernel, "judge_gemm", lambda *_, layouts, **__: found.append(layouts) or Verdict(State.RIGHT, ""))
+    ch01.check_B_layout(B_layout)
+    return found[0]
+
+
+def test_01_7_without_the_dsl_says_what_is_missing(monkeypatch):
+    monkeypatch.setitem(magic.NEEDS, "dsl", (lambda: False, magic.NEEDS["dsl"][1]))
+    verdict = magic._in_child(EXERCISES["01.7"], solution_source("01.7"))
+    assert verdict.state is State.NOT_ATTEMPTED and "this exercise needs the CuTe DSL" in verdict.message
+
+
+def test_the_checks_load_no_dsl():
+    code = "import exercises.checks.ch01, sys; print({'cutlass', 'torch'} & set(sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True).stdout == "set()\n"
