@@ -27,7 +27,7 @@ from ladder.preflight import Preflight, preflight
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("ladder", "layoutviz")
 GPU_CALLS = re.compile(r"\b(gemm_through_layouts|against_cublas)\(")
-RUNGS = {"naive": (4096, 4096, 4096)}  # rung, a module of ladder with <rung>_gemm -> the size it is timed at
+RUNGS = {"naive": (4096, 4096, 4096), "tiled": (4096, 4096, 4096)}  # rung, a module of ladder with <rung>_gemm -> the size it is timed at
 CELL_SECONDS = 600
 VERDICTS = """\
 import json as _json, sys as _sys

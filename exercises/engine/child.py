@@ -57,6 +57,7 @@ def _end_with_parent(pipe: int) -> None:
 
 def _get_ready() -> None:
     """Import what takes seconds, and make the GPU's context."""
+    import exercises.engine.kernel  # noqa: F401
     import ladder.binding  # noqa: F401 - the DSL
     from ladder.preflight import preflight
 

@@ -248,8 +248,9 @@ def learners_code():
     except (BadAnswer, AnswerRaised):
         raise
     except LadderError as error:  # a kernel that failed on the GPU: where it was in Python says nothing
-        illegal = "illegal memory access" in str(error) or "misaligned" in str(error)
-        raise AnswerRaised(str(error), OUTSIDE if illegal else None) from error
+        fault = (str(error.__cause__ or error).strip().splitlines() or [""])[0]  # what CUDA says
+        failed = f"The kernel failed on the GPU: {fault}." if error.__cause__ else str(error)
+        raise AnswerRaised(failed, OUTSIDE if "address" in fault or "access" in fault else None) from error
     except BaseException as error:  # sys.exit() in it too
         if "CALL_MISSING_JIT_DECORATOR" in str(error):
             raise BadAnswer("The function needs `@cute.jit` in the line above its `def`.") from None
