@@ -289,7 +289,7 @@ def _sliced(coordinate, shape, stride):
 def _inside(coordinate, shape, stride) -> int:
     index, size = int_tuple(coordinate, "slice"), Layout.of(shape, stride).size
     if not 0 <= index < size:
-        raise LayoutError(f"coordinate {index} is outside mode {format_tuple(shape)}, which runs from 0 to {size - 1}")
+        raise LayoutError(f"coordinate {index} is outside a mode of extent {format_tuple(shape)}, which runs from 0 to {size - 1}")
     return index
 
 

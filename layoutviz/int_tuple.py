@@ -109,7 +109,7 @@ def inner_product(coordinate: IntTuple, shape: IntTuple, stride: IntTuple, exten
         return sum(map(inner_product, coordinate, shape, stride))
     size = prod(leaf_values(shape))
     if coordinate < 0 or (coordinate >= size and not extend):
-        raise LayoutError(f"coordinate {coordinate} is outside mode {format_tuple(shape)}, which runs from 0 to {size - 1}")
+        raise LayoutError(f"coordinate {coordinate} is outside a mode of extent {format_tuple(shape)}, which runs from 0 to {size - 1}")
     extents, strides = leaf_values(shape), leaf_values(stride)
     offset = 0
     for extent, step in zip(extents[:-1], strides[:-1], strict=True):

@@ -371,3 +371,25 @@ def test_the_package_imports_without_a_shell_and_without_torch_or_the_dsl():
 
 def test_verdict_ok_is_for_right_only():
     assert [state for state in State if Verdict(state, "").ok] == [State.RIGHT]
+
+
+def test_the_solutions_notebook_does_not_count(shell, progress_file, monkeypatch):
+    monkeypatch.setenv("JPY_SESSION_NAME", "course/solutions/01_paper_layouts.ipynb")
+    verdict, text, _ = run(shell, "01.2", solution_source("01.2"))
+    assert verdict.ok and "does not count" in text and not progress_file.exists()
+    monkeypatch.setenv("JPY_SESSION_NAME", "course/exercises/01_paper_layouts.ipynb")
+    assert "does not count" not in run(shell, "01.2", solution_source("01.2"))[1] and saved(progress_file)["01.2"]["first_right"]
+
+
+def test_an_answer_on_a_board_takes_the_place_of_not_attempted(shell, progress_file, monkeypatch):
+    made, gone = [], []
+    monkeypatch.setattr(magic, "_Board", lambda *given, kind=magic._Board: made.append(kind(*given)) or made[-1])
+    monkeypatch.setattr(show.DisplayHandle, "update", lambda self, data, **_: gone.append(data))
+    verdict, text, _ = run(shell, "01.3", "cells = ...")
+    assert verdict.state is State.NOT_ATTEMPTED and "Or answer below" in text
+    (board,) = made
+    with capture_output():
+        assert board.submit({"cells": [(0, 0)]}) is False and verdicts["01.3"].state is State.WRONG
+        assert board.submit({"cells": [(2, 1), (0, 2), (1, 2)]}) is True and verdicts["01.3"].ok
+    assert gone == [{"text/html": "", "text/plain": ""}], "once"
+    assert saved(progress_file)["01.3"]["tries"] == 2

@@ -192,7 +192,7 @@ def test_cells_in_each_form_and_any_order(layout, data):
 def test_what_is_no_cell_is_said():
     layout = Layout((3, 4), (4, 1))
     for cells, words in [
-        ((0, 1), "two ways"), ([(0, 1), 3], "the cell (0,1) twice"), ([(3, 0)], "outside mode"), ([12], "from 0 to 11"),
+        ((0, 1), "two ways"), ([(0, 1), 3], "the cell (0,1) twice"), ([(3, 0)], "outside a mode of extent 3"), ([12], "from 0 to 11"),
         ([-1], "from 0 to 11"), ([(0, 1, 2)], "3 entries"), ([(0, 1.0)], "1.0"), (["(0,1)"], "'(0,1)'"), ({(0, 1): 2}, "type dict"),
         ([[(0, 0), (1, 1)]], "no cell"), ([()], "no cell"),
     ]:  # fmt: skip
@@ -340,9 +340,9 @@ def test_chosen_cells_are_marked_and_missed_ones_are_not_revealed(layout, data):
 
 
 @pytest.mark.parametrize("cells, message", [
-    ([3], "Not asked for is the cell (1,1)."), ([0, 3], "Not asked for is the cell (1,1)."), ([], "`cells` holds no cell yet."),
-    ([0, 5, 3], "Not asked for are 2 of your 3 cells, the first of them (1,1)."),
-    ([2], "All the cells that you chose are asked for, but they are not all."),
+    ([3], "The cell (1,1) is not asked for."), ([0, 3], "The cell (1,1) is not asked for."), ([], "`cells` holds no cell yet."),
+    ([0, 5, 3], "2 of your 3 cells are not asked for. The first of them is (1,1)."),
+    ([2], "Each cell that you chose is right, but some are still missing."),
 ])  # fmt: skip
 def test_what_is_said_of_cells(cells, message):
     assert judge.judge_cells("cells", cells, "(2,3):(3,1)", [0, 2], "Right.").message == message

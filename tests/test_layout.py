@@ -164,12 +164,12 @@ def test_what_is_no_layout_says_so(arguments, says):
 @pytest.mark.parametrize(
     ("coordinate", "says"),
     [
-        ((4, 0), "coordinate 4 is outside mode 4, which runs from 0 to 3"),
-        ((0, 4), "outside mode (2,2)"),
+        ((4, 0), "coordinate 4 is outside a mode of extent 4, which runs from 0 to 3"),
+        ((0, 4), "outside a mode of extent (2,2)"),
         ((-1, 0), "coordinate -1"),
         ((-1,), "coordinate -1"),
         ((0, 0, 0), "has 3 entries"),
-        ((0, (0, 2)), "outside mode 2"),
+        ((0, (0, 2)), "outside a mode of extent 2"),
         (((0, 0), 0), "where the shape has one number"),
         ((), "has no coordinate"),
         ((None,), "None in the coordinate"),

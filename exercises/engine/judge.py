@@ -157,7 +157,7 @@ def judge_cells(
     WRONG marks the chosen cells that are not asked for; of those that are missed it says only that there are some.
 
     >>> judge_cells("cells", [(0, 0), (1, 0)], "(2,3):(3,1)", [0, 2], "They are neighbours in memory.").message
-    'Not asked for is the cell (1,0).'
+    'The cell (1,0) is not asked for.'
     """
     layout, wanted = composed.as_layout(layout), frozenset(wanted)
     cells = as_cells(name, value, layout)
@@ -166,12 +166,12 @@ def judge_cells(
         return Verdict(State.RIGHT, praise, grid(layout, labels=labels))
     wrong = sorted(cells - wanted)
     if not wrong:
-        message = "All the cells that you chose are asked for, but they are not all." if cells else f"`{name}` holds no cell yet."
+        message = "Each cell that you chose is right, but some are still missing." if cells else f"`{name}` holds no cell yet."
     elif len(wrong) == 1:
-        message = f"Not asked for is the cell {format_tuple(layout.coordinate(wrong[0]))}."
+        message = f"The cell {format_tuple(layout.coordinate(wrong[0]))} is not asked for."
     else:
         first = format_tuple(layout.coordinate(wrong[0]))
-        message = f"Not asked for are {len(wrong)} of your {len(cells)} cells, the first of them {first}."
+        message = f"{len(wrong)} of your {len(cells)} cells are not asked for. The first of them is {first}."
     return _wrong(message, own(cells), cells_picture(layout, cells, wrong))
 
 

@@ -11,7 +11,7 @@ from IPython.core.error import UsageError
 
 from exercises.engine import progress, sandbox
 from exercises.engine.exercise import Exercise, all_exercises, attempt, find, judge, not_attempted, one_line, setup_source
-from exercises.engine.show import show
+from exercises.engine.show import display_hints, show
 from exercises.engine.verdict import State, Verdict, verdicts
 from ladder.lowering import has_dsl
 
@@ -56,7 +56,7 @@ def register(shell) -> None:
     shell.register_magic_function(exercise_magic, "cell", "exercise")
     shell.register_magic_function(misplaced, "line", "%exercise")
     shell.register_magic_function(needs_magic, "cell", "needs")
-    _get_ready_for(Path(os.environ.get("JPY_SESSION_NAME", "")).name[:2])  # Jupyter's name for the notebook: "01_paper_layouts.ipynb"
+    _get_ready_for(_notebook().name[:2])
 
 
 def _get_ready_for(chapter: str) -> None:
@@ -99,22 +99,42 @@ def _conclude(exercise: Exercise, judged: Callable[[], Verdict]) -> Verdict:
         fault = traceback.format_exc()
     asked = None
     if exercise.respond and verdict.state is State.NOT_ATTEMPTED:
-        asked, verdict = _response(exercise), replace(verdict, message=f"{verdict.message} Or answer below, without typing code.")
+        verdict = replace(verdict, message=f"{verdict.message} Or answer below, without typing code.")
+        asked = _Board(exercise, verdict)
     verdicts[exercise.id] = verdict
-    show(exercise, verdict, progress.record_try(exercise, verdict), fault, asked)
+    if _notebook().parent.name == "solutions":
+        note = "This is the solutions' notebook: it does not count." if verdict.ok else ""
+    else:
+        note = progress.record_try(exercise, verdict)
+    show(exercise, verdict, note, fault, asked)
     return verdict
 
 
-def _response(exercise: Exercise) -> ipywidgets.Widget:
-    """The widget on which a prediction is given, and below it the verdict on what was given last."""
-    below = ipywidgets.Output()
+def _notebook() -> Path:
+    """Where the notebook lies, as far as Jupyter tells: "solutions/01_paper_layouts.ipynb"; else an empty path."""
+    return Path(os.environ.get("JPY_SESSION_NAME", ""))
 
-    def submit(answers: dict) -> None:
-        below.clear_output(wait=True)
-        with below:
-            _conclude(exercise, lambda: judge(exercise, answers))
 
-    return ipywidgets.VBox([exercise.respond(submit), below])
+class _Board(ipywidgets.VBox):
+    """The widget on which a prediction is given, and below it the verdict on what was given last; before that, the hints."""
+
+    def __init__(self, exercise: Exercise, verdict: Verdict):
+        self.exercise, self.above, self.below = exercise, None, ipywidgets.Output()
+        super().__init__([exercise.respond(self.submit), self.below])
+        with self.below:
+            display_hints(exercise, verdict)
+
+    def take_place_of(self, above) -> None:
+        """The first answer given here removes what is displayed there."""
+        self.above = above
+
+    def submit(self, answers: dict) -> bool:
+        if self.above is not None:
+            self.above.update({"text/html": "", "text/plain": ""}, raw=True)
+            self.above = None
+        self.below.clear_output(wait=True)
+        with self.below:
+            return _conclude(self.exercise, lambda: judge(self.exercise, answers)).ok
 
 
 def _in_child(exercise: Exercise, source: str) -> Verdict:

@@ -26,7 +26,7 @@ ROW_FOR_COLUMN = Mistake(
     "Which elements are to be neighbours in memory, those of a row or those of a column?",
 )  # fmt: skip
 COLUMN_FOR_ROW = Mistake(
-    "column for row", "A step down a column is shorter than a step along a row: that is column-major.",
+    "column for row", "In your layout a step down a column is shorter than a step along a row: that is column-major.",
     "Which elements are to be neighbours in memory, those of a row or those of a column?",
 )  # fmt: skip
 SWAPPED = Mistake(

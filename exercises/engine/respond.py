@@ -203,8 +203,8 @@ class Response(w.VBox):
             return
         self.checking, self.said.value, keep = True, "", _code_line(self.code())
         try:
-            self.submit({self.name: answer})
-            self.said.value = keep
+            if self.submit({self.name: answer}) is not False:  # a wrong answer is not worth keeping
+                self.said.value = keep
         except KeyboardInterrupt:
             self.said.value = line("Stopped. Your answer was not judged.", role="alert") + keep
         except Exception:  # ipywidgets would send it to a log that nobody reads

@@ -5,7 +5,7 @@ import re
 import traceback
 
 import ipywidgets
-from IPython.display import display
+from IPython.display import DisplayHandle, display
 
 from exercises.engine import progress
 from exercises.engine.exercise import Exercise, solution_source
@@ -43,11 +43,14 @@ def show(exercise: Exercise, verdict: Verdict, note: str = "", fault: str = "", 
     if note:
         parts.append(f"<div style='margin-top:6px'>{_words(note)}</div>")
     plain = f"{icon} {verdict.state.value}: {title}\n{verdict.message}" + (f"\n{note}" if note else "") + (f"\n{fault}" if fault else "")
-    _display_words(f'<div style="border-left:5px solid {fill};padding:6px 12px;{COLOURS}">{"".join(parts)}</div>', plain)
-    for picture in (asked, verdict.scene):
-        if picture is not None:
-            display(picture)
-    _display_panel(HintPanel(exercise, verdict.ok, verdict.mistake), exercise)
+    handle = _display_words(f'<div style="border-left:5px solid {fill};padding:6px 12px;{COLOURS}">{"".join(parts)}</div>', plain)
+    if asked is not None:  # what is answered there is judged there, with hints of its own
+        asked.take_place_of(handle)
+        display(asked)
+        return
+    if verdict.scene is not None:
+        display(verdict.scene)
+    display_hints(exercise, verdict)
 
 
 class HintPanel(ipywidgets.VBox):
@@ -122,12 +125,15 @@ def _solution_html(exercise: Exercise) -> str:
     return f"<b>Solution.</b>{source}<div>{_words(exercise.why)}</div>{also}"
 
 
-def _display_words(markup: str, plain: str) -> None:
-    display({"text/html": markup, "text/plain": plain}, raw=True)
+def _display_words(markup: str, plain: str) -> DisplayHandle:
+    handle = DisplayHandle()
+    handle.display({"text/html": markup, "text/plain": plain}, raw=True)
+    return handle
 
 
-def _display_panel(panel: HintPanel, exercise: Exercise) -> None:
-    bundle = dict(panel._repr_mimebundle_())
+def display_hints(exercise: Exercise, verdict: Verdict) -> None:
+    """The buttons for hints and the solution."""
+    bundle = dict(HintPanel(exercise, verdict.ok, verdict.mistake)._repr_mimebundle_())
     bundle["text/plain"] = f"({len(exercise.hints)} hints and the solution are behind a button in a notebook)"
     display(bundle, raw=True)
 
