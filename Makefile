@@ -22,7 +22,7 @@ test:  ## lint and run every test
 
 gpu:  ## run the notebooks and kernels that changed on this machine's NVIDIA GPU, and record the results
 	@$(BOOTSTRAP) gpu
-	@exec $(RUN) -m ladder.record
+	@$(RUN) -m ladder.record && $(RUN) -m course.readme
 
 build:  ## write the notebooks from course/ (NN=01: one chapter)
 	@$(BOOTSTRAP) build

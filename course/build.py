@@ -3,7 +3,7 @@
 A chapter, course/NN_name.py (chapter.py says how it is written), becomes notebooks/NN_name.ipynb (the lesson) and, if it has
 exercises, exercises/NN_name.ipynb (starters) and solutions/NN_name.ipynb (solved). Building twice gives the same bytes.
 A built notebook that was edited by hand is not overwritten: the builder shows what was changed, to be carried back into the
-chapter, and writes nothing of that chapter.
+chapter, and writes nothing of that chapter. What is built of README.md (readme.py) is renewed too.
 """
 import ast
 import difflib
@@ -20,6 +20,7 @@ from nbformat import NotebookNode
 from course.cells import KINDS, built_as, digest, is_as_built, read
 from course.chapter import BEGIN, END, Cell, ChapterError, read_chapter, split_solution
 from course.include import IMPORTS, included
+from course.readme import main as renew_readme
 
 ROOT = Path(__file__).resolve().parent.parent
 _NAMES = {"notebooks": "Lesson", "exercises": "Exercises", "solutions": "Solutions"}
@@ -180,4 +181,6 @@ def build(course: Path, root: Path, numbers: list[str], check: bool = False) -> 
 
 if __name__ == "__main__":
     arguments = sys.argv[1:]
-    sys.exit(build(ROOT / "course", ROOT, [argument.zfill(2) for argument in arguments if argument != "--check"], "--check" in arguments))
+    only_check = "--check" in arguments
+    status = build(ROOT / "course", ROOT, [argument.zfill(2) for argument in arguments if argument != "--check"], only_check)
+    sys.exit(max(status, renew_readme(only_check)))

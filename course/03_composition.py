@@ -1,0 +1,658 @@
+# %% [markdown]
+# # 03 · Composition
+#
+# After this lesson you can put one layout after another: to take every second column, to reshape, to read a buffer that somebody
+# stored in pieces, all without moving data. You can say when no layout does it, and you know how to catch a tool that gives a wrong
+# one. Fifty minutes; guess first, read second.
+
+# %% tags=["setup"]
+from exercises import ask_cells, ask_choice
+from layoutviz import Layout, LayoutError, coalesce, compare, composition, draw, explain, explore, laws, left_inverse, right_inverse
+from layoutviz.views.composition import composition as composed_view
+
+# %% [markdown]
+# ## A bet, and two questions
+#
+# First a bet. You need not know how yet.
+
+# %% jupyter={"source_hidden": true}
+ask_choice(
+    "A 3 by 4 matrix lies row by row, (3,4):(4,1). NVIDIA's DSL is asked for a layout of every second element, in the order of the index. "
+    "It answers (2,3):(8,1), without a warning. Is that layout right?",
+    options={
+        "yes": "Look at the third element, index 4. That is row 1 of column 1, and (2,3):(8,1) says slot 1, which is in row 0.",
+        "no": "It is wrong from the third element on. Section 4 shows why, and how to notice.",
+    },
+    answer="yes" if laws.check("composition", "(3,4):(4,1)", "6:2", result="(2,3):(8,1)") else "no",
+)
+
+# %% [markdown]
+# The two questions are about index and offset. In this chapter the output of one layout becomes the *index* of another.
+
+# %% jupyter={"source_hidden": true}
+A = Layout((4, 6), (6, 1))
+ask_choice(
+    "A is (4,6):(6,1). What is its offset at index 9?",
+    options={
+        9: "That takes the index for the offset, or counts along the rows. An index runs down the columns.",
+        8: f"Index 9 is coordinate {A.coordinate(9)}: 1*6 + 2*1 = {A(9)}.",
+        54: "9 steps of mode 0 would be 54 slots, but mode 0 ends after 4.",
+    },
+    answer=A(9),
+)
+
+# %% jupyter={"source_hidden": true}
+nested = Layout("((2,3),4):((1,2),6)")
+ask_choice(
+    "And ((2,3),4):((1,2),6), at index 7?",
+    options={
+        7: "Coordinate ((1,0),1): 1*1 + 0*2 + 1*6. Every index of this layout is its own offset. So why three strides?",
+        8: "Six indices fill the first mode, so index 7 is ((1,0),1). Add up what its three numbers move.",
+        13: "Index 6 starts column 1, at offset 6. Index 7 is one step down from there, and that moves 1.",
+    },
+    answer=nested(7),
+)
+
+# %% [markdown]
+# ## 1. Fewer modes, same offsets
+#
+# A layout can be longer than it must be.
+
+# %% jupyter={"source_hidden": true}
+long = Layout("((2,3),4):((1,2),8)")
+ask_choice(
+    "The layout is ((2,3),4):((1,2),8). Which is the shortest one with the same offset at every index?",
+    options={
+        "24:1": "Up to index 5 it fits. Index 6 starts the second column, and that is at offset 8.",
+        "(6,4):(1,8)": "2:1 takes two slots, 3:2 goes on right behind them: together 6:1. 4:8 jumps over two slots, and stays.",
+        "(2,12):(1,2)": "3:2 and 4:8 do not belong together: 3 steps of 2 end at 6, and the next column starts at 8.",
+    },
+    answer=coalesce(long),
+)
+
+# %% [markdown]
+# The same offsets in the same cells. Only the names of the cells differ: what is the coordinate of slot 12 on the left, and what on
+# the right?
+
+# %%
+compare({"long": long, "short": coalesce(long)})
+
+# %% [markdown]
+# Now move. Below is one row of 12 cells, in the order of the index. Slide *stride 0.1* until the numbers grow by the same step all
+# along the row. Then one mode is enough. Which stride is it, and how do 4 and 2 make it?
+
+# %%
+explore("((4,3)):((2,9))")
+
+# %% [markdown]
+# **The rule.** A mode *continues* the one before it if its stride is where that one ends: its extent times its stride. Two such modes
+# become one. Modes of extent 1 go. This is called **coalescing**. Every index keeps its offset; the nested coordinates are lost.
+#
+# $$(s_0,s_1):(d_0,\,s_0 d_0) \;\to\; s_0 s_1 : d_0$$
+#
+# Coalescing the whole may also melt rows and columns together. To keep a matrix a matrix, coalesce **by mode**: give one entry for each
+# mode that is to stay.
+
+# %%
+tiled = Layout("((2,3),(2,4)):((1,2),(6,12))")
+print("layoutviz", coalesce(long), " whole:", coalesce(tiled), " by mode:", coalesce(tiled, (1, 1)))
+print(explain("coalesce", long))
+
+# %% needs="dsl"
+import cutlass.cute as cute
+
+
+@cute.jit
+def coalesce_in_the_dsl():
+    long = cute.make_layout(((2, 3), 4), stride=((1, 2), 8))
+    tiled = cute.make_layout(((2, 3), (2, 4)), stride=((1, 2), (6, 12)))
+    print("DSL", cute.coalesce(long), " whole:", cute.coalesce(tiled), " by mode:", cute.coalesce(tiled, target_profile=(1, 1)))
+
+
+coalesce_in_the_dsl()
+
+# %% [markdown]
+# ## 2. One layout after another
+#
+# A layout takes an index and gives a number. What if that number is used as an index, too?
+
+# %% jupyter={"source_hidden": true}
+ask_cells(
+    "A is (4,6):(6,1), B is 3:8. B gives three numbers. Take them as indices of A, and click these three cells of A.",
+    A,
+    offsets=[A(Layout(3, 8)(i)) for i in range(3)],
+    why="B gives 0, 8 and 16. A column of A has 4 cells, so 8 indices further is two columns further.",
+)
+
+# %% [markdown]
+# Two layouts, and the third that comes of them. On the board of `A` each cell says *index → offset*. `B` gives an index; find it left
+# of an arrow in `A`; what stands right of that arrow is in `A o B`. Which columns of `A` are they?
+
+# %%
+B = Layout((4, 3), (1, 8))
+draw(A, "composition", b=B)
+
+# %% [markdown]
+# Now move the numbers of `B`. Can you pick rows 0 and 2 of columns 0, 1 and 2? Then go back, and make the second stride of `B` 12:
+# which cells are hatched, and why?
+
+# %%
+explore(A, "composition", b=B)
+
+# %% [markdown]
+# **The rule.** `A o B`, read "A after B", is the **composition** of `A` and `B`. First `B`, then `A`. It has the shape of `B` and the
+# memory of `A`: `B` chooses elements and names them anew, `A` knows where they lie. So every view of a part of a matrix is a
+# composition, and no data moves. What `B` gives is an index of `A`, never a slot. If it goes past `A`'s last index, `A`'s last mode
+# goes on, and you may leave the matrix.
+#
+# $$(A \circ B)(i) = A(B(i))$$
+
+# %%
+print("layoutviz", composition(A, B), " at (1,2):", composition(A, B)(1, 2), "= A of index", B(1, 2), "=", A(B(1, 2)))
+
+# %% needs="dsl"
+@cute.jit
+def composition_in_the_dsl():
+    A = cute.make_layout((4, 6), stride=(6, 1))
+    B = cute.make_layout((4, 3), stride=(1, 8))
+    print("DSL", cute.composition(A, B))
+
+
+composition_in_the_dsl()
+
+# %% [markdown] tags=["exercise", "inline"]
+# ### Exercise 03.1 · A after B, by hand ★
+#
+# Given: `A = (6,4):(4,1)` and `B = (3,2):(2,12)`. Wanted: `offsets`, a list of the 6 offsets of `A o B`, those of index 0, 1, 2 and
+# so on to 5. Use paper, not `Layout`. Run the cell as it is to fill them in on a board. Judged number by number.
+
+# %% exercise="03.1" tags=["exercise", "inline"]
+### BEGIN SOLUTION
+offsets = [0, 8, 16, 2, 10, 18]
+### STARTER
+# offsets = ...
+### END SOLUTION
+
+# %% [markdown]
+# ## 3. The rule by strides
+#
+# A table of `A(B(i))` is always right. But a kernel wants a layout, not a table. How does one come to its strides?
+
+# %% jupyter={"source_hidden": true}
+ask_choice(
+    "A is (4,6):(6,1), B is 8:2. Which layout is A o B?",
+    options={
+        "(2,4):(12,1)": "2 cells in each column, 2 rows (12 slots) apart; then on to the next column, 1 slot further; 4 columns make 8.",
+        "8:12": f"The first two are right. But the third index, 4, is the top of column 1, at offset {A(4)}.",
+        "(4,2):(12,1)": "A column of A has 4 cells. In steps of 2 only 2 of them are met.",
+    },
+    answer=composition(A, "8:2"),
+    picture=lambda: composed_view(A, "8:2"),
+)
+
+# %% [markdown]
+# `B` has one mode, `A o B` has two. Slide the stride of `B` through 1, 2, 3, 4. For which of them does one mode do? For which is there
+# no layout at all? What is different about that number?
+
+# %%
+explore(A, "composition", b="8:2")
+
+# %% [markdown]
+# **The rule.** `B = n:d` takes `n` indices, `d` apart. Go through the modes of `A`, `s:t`, from the first one on:
+#
+# - `d` is a multiple of `s`: the steps jump over this mode. Divide `d` by `s` and go on.
+# - `d` divides `s`: the steps meet `s/d` cells of this mode, `d*t` slots apart. Then they go on in the next mode, one by one. So `n`
+#   must be a multiple of `s/d`, or so small that the steps stay inside this mode.
+# - Otherwise the steps meet other cells in every column, and no strides describe that. (Short ones may fit all the same: any two
+#   elements are one step apart.)
+# - The last mode takes all that are left.
+#
+# $$(s_0,s_1):(t_0,t_1) \,\circ\, n:d \;=\; (s_0/d,\; n d/s_0):(d\,t_0,\; t_1) $$
+#
+# if $d$ divides $s_0$ and $s_0/d$ divides $n$.
+#
+# If `B` has several modes, each is composed by itself and keeps its place. A mode of `B` may split; it never melts with another.
+
+# %%
+for b in ("8:1", "8:2", "8:4", "(2,4):(2,4)"):
+    print(f"layoutviz {A} o {b} = {composition(A, b)}")
+print(explain("composition", A, "(2,4):(2,4)"))
+
+# %% needs="dsl"
+@cute.jit
+def rule_in_the_dsl():
+    A = cute.make_layout((4, 6), stride=(6, 1))
+    for shape, stride in ((8, 1), (8, 2), (8, 4), ((2, 4), (2, 4))):
+        B = cute.make_layout(shape, stride=stride)
+        print("DSL", A, "o", B, "=", cute.composition(A, B))
+
+
+rule_in_the_dsl()
+
+# %% [markdown]
+# ## 4. When there is none
+#
+# The function `A(B(i))` always exists. A layout that computes it need not.
+
+# %% jupyter={"source_hidden": true}
+small = Layout((3, 4), (4, 1))
+ask_choice(
+    "A is (3,4):(4,1), B is 6:2: every second element of a small row-major matrix. Which layout is A o B?",
+    options={
+        "(2,3):(8,1)": f"That was the bet. B(2) is index 4, and A(4) is {small(4)}, not {Layout('(2,3):(8,1)')(2)}.",
+        "6:8": f"0 and 8 are right. But B(2) is index 4, and A(4) is {small(4)}.",
+        "there is none": "A column has 3 cells. Steps of 2 meet rows 0 and 2 of one column, then row 1 of the next. No strides do that.",
+    },
+    answer="there is none",
+    picture=lambda: composed_view(small, "6:2"),
+)
+
+# %% [markdown]
+# The board draws the function, and beside it the layout that comes nearest. Crossed cells are wrong. Slide the stride of `B`: at
+# which of 1, 2 and 3 do the crosses go away?
+
+# %%
+explore(small, "composition", b="6:2")
+
+# %% [markdown]
+# It fails in a second way, too. Here each mode of `B` composes well by itself. Which cell is wrong, and which two steps meet there?
+
+# %%
+square = Layout((3, 3), (3, 1))
+draw(square, "composition", b="(2,2):(1,2)")
+
+# %% [markdown]
+# **The rule.** A composition exists if (1) each mode of `B` fits the modes of `A`, as in section 3, and (2) the modes of `B` add up:
+# going along both must move as far as going along each. In the last board one step along each mode of `B` is 1 + 2 = 3 indices. That
+# carries into `A`'s next column, and `A(3)` is not `A(1) + A(2)`.
+#
+# `composition` in layoutviz looks at the table: it gives a layout whenever there is one, else it names the first coordinate that fails.
+# The DSL (4.8.1) goes by the strides alone. It refuses some that exist, and for some that do not exist it gives a layout that computes
+# something else, without a word. Five questions, all within `A`'s indices:
+
+# %%
+asked = [
+    ("(3,4):(4,1)", "6:2"),
+    ("(3,3):(3,1)", "(2,2):(1,2)"),
+    ("(4,6,8):(2,3,5)", "6:3"),
+    ("(10,2):(16,4)", "(3,4):(1,5)"),
+    ("(2,2):(8,1)", "2:3"),
+]
+for a, b in asked:
+    try:
+        print(f"layoutviz {a} o {b} = {composition(a, b)}")
+    except LayoutError as refused:
+        print(f"layoutviz refuses: {refused}")
+
+# %% [markdown]
+# What the DSL says to each, asked in a process of its own, and judged by the law `A(B(i))`:
+
+# %% needs="dsl"
+from layoutviz.cute import in_dsl
+
+for a, b in asked:
+    said = in_dsl("composition", a, b)
+    verdict = laws.check("composition", a, b, result=said.result) if said.kind == "answer" else "refused"
+    print(f"DSL {a} o {b}: {said.text}\n    {verdict}")
+
+# %% [markdown]
+# So in your own work: when a composition is new to you, check it. `laws.check("composition", A, B, result=C)` tells you the first
+# coordinate that is wrong.
+
+# %% [markdown] tags=["exercise", "inline"]
+# ### Exercise 03.2 · Which one exists? ★
+#
+# Given: `A = (4,6):(6,1)`, and four layouts `B`: `6:2`, `5:2`, `4:3`, `(2,2):(3,2)`. Exactly one `A o B` exists. Wanted: `which`,
+# that `B`, as text. Find out by the rule, not by trying. Run the cell as it is to choose it below. Judged by your choice.
+
+# %% exercise="03.2" tags=["exercise", "inline"]
+### BEGIN SOLUTION
+which = "6:2"
+### STARTER
+# which = ...
+### END SOLUTION
+
+# %% [markdown]
+# ## 5. Mode by mode
+#
+# To take a block of rows and columns, counting indices is a detour.
+
+# %% jupyter={"source_hidden": true}
+ask_choice(
+    "A is (4,6):(6,1). You want its top left block of 2 rows and 3 columns. Which B gives A o B = (2,3):(6,1)?",
+    options={
+        "(2,3):(1,4)": "One column further is 4 indices further: A has 4 rows. You had to know that.",
+        "(2,3):(1,2)": "Its indices are 0 to 5. Those are column 0 of A and the top of column 1.",
+        "(2,3):(6,1)": "Those are offsets of A. B has to give indices, and an index runs down the columns.",
+    },
+    answer="(2,3):(1,4)",
+    picture=lambda: composed_view(A, "(2,3):(1,4)"),
+)
+
+# %% [markdown]
+# A tuple in place of `B` works **by mode**: its first entry on the rows, its second on the columns. `2` stands for `2:1`, the first 2.
+# Three of them below; the colour is the slot. Which tuple took which cells of `A`?
+
+# %%
+every_second = Layout(3, 2)
+compare(
+    {
+        "A": A,
+        "A o (2, 3)": composition(A, (2, 3)),
+        "A o (4, 3:2)": composition(A, (4, every_second)),
+        "A o (2:2, 3:2)": composition(A, (Layout(2, 2), every_second)),
+    },
+    caption="equal colours are equal slots.",
+)
+
+# %% [markdown]
+# Now do by one layout what the last tuple did: slide both strides of `B` until `A o B` shows 0, 2, 4 over 12, 14, 16. Each is how many
+# indices?
+
+# %%
+explore(A, "composition", b="(2,3):(1,2)")
+
+# %% [markdown]
+# **The rule.** A layout `B` counts along the whole index of `A`. A tuple has one entry for each mode, and each counts inside its own
+# mode, so that it needs to know nothing of the others. `None` leaves a mode as it is. A shape and a tuple look alike: `(2, 3)` is two
+# entries, `Layout((2, 3))` is one layout, `(2,3):(1,2)`. Cutting a matrix into tiles (chapter 04) is composition by mode, and so is
+# the tile of a thread block in every GEMM from there on.
+#
+# $$(A_0, A_1) \circ (B_0, B_1) = (A_0 \circ B_0,\; A_1 \circ B_1)$$
+
+# %%
+print("layoutviz", composition(A, (2, 3)), composition(A, (None, every_second)))
+
+# %% needs="dsl"
+@cute.jit
+def by_mode_in_the_dsl():
+    A = cute.make_layout((4, 6), stride=(6, 1))
+    print("DSL", cute.composition(A, (2, 3)), cute.composition(A, (None, cute.make_layout(3, stride=2))))
+
+
+by_mode_in_the_dsl()
+
+# %% [markdown]
+# ## 6. A reshape is a composition
+#
+# A matrix `M` of 4 rows and 6 columns was stored in chunks: the first 2 columns of all rows, then the next 2, then the last 2. Within a
+# chunk the rows follow each other. As an array that is `(chunk, row, inner)`, 3 by 4 by 2, the last one fastest: `(3,4,2):(8,2,1)`.
+
+# %% jupyter={"source_hidden": true}
+stored = Layout((3, 4, 2), (8, 2, 1))
+names = Layout((4, (2, 3)), (3, (12, 1)))
+ask_choice(
+    "In which slot lies M(1,3), row 1 and column 3?",
+    options={
+        9: "That would be row-major, 1*6 + 3. But here the rows are not whole.",
+        11: f"Column 3 is the second one of chunk 1, so it is stored(1,1,1) = 8 + 2 + 1 = {stored(1, 1, 1)}.",
+        13: "That is column-major, 1 + 3*4. But here two columns lie together.",
+    },
+    answer=composition(stored, names)(1, 3),
+)
+
+# %% [markdown]
+# One layout says it for the whole matrix: a `B` that gives, for each `M(i,j)`, its index in the stored array. There the chunk is mode
+# 0, so it runs fastest in the index, whatever lies next in memory: one chunk further is 1 index, one row 3, one step within a chunk
+# 12. Follow `M(1,3)` through the boards. Which index of `A` is it?
+
+# %%
+draw(stored, "composition", b=names)
+
+# %% [markdown]
+# Someone pads each chunk to 10 slots. Change that one number of `A` to 10. Which number of `B` must change
+# with it? And which stride of the result has changed?
+
+# %%
+explore(stored, "composition", b=names)
+
+# %% [markdown]
+# **The rule.** A reshape, a regrouping, a reordering of modes: each is a `B` that says in the new shape which element is meant. `A`
+# stays the one that knows the memory. If the memory changes, `B` stays. The new shape alone is not enough: `Layout(new_shape)` has
+# column-major strides, and reads the right elements only where `A` is column-major without gaps.
+
+# %%
+print("layoutviz", composition(stored, names), " padded:", composition("(3,4,2):(10,2,1)", names))
+
+# %% needs="dsl"
+@cute.jit
+def reshape_in_the_dsl():
+    names = cute.make_layout((4, (2, 3)), stride=(3, (12, 1)))
+    stored = cute.make_layout((3, 4, 2), stride=(8, 2, 1))
+    padded = cute.make_layout((3, 4, 2), stride=(10, 2, 1))
+    print("DSL", cute.composition(stored, names), " padded:", cute.composition(padded, names))
+
+
+reshape_in_the_dsl()
+
+# %% [markdown]
+# ## 7. Turning a layout around
+#
+# A layout says where an element lies. The other way round: who lives in this slot?
+
+# %% jupyter={"source_hidden": true}
+ask_choice(
+    "A is (4,6):(6,1). Which index has the element in slot 7?",
+    options={
+        7: "That takes the offset for the index.",
+        5: f"Slot 7 is row 1, column 1. Its index is 1 + 1*4 = {right_inverse(A)(7)}.",
+        19: f"That is A(7) = {A(7)}, the slot of index 7. Asked is the index of slot 7.",
+    },
+    answer=right_inverse(A)(7),
+)
+
+# %% [markdown]
+# The layout `R`, here in the place of `B`, takes a slot and gives the index of its element. Read `A o R` down its columns. What do
+# you get, and why must it be so?
+
+# %%
+R = right_inverse(A)
+draw(A, "composition", b=R)
+
+# %% [markdown]
+# Now pad the rows of `A`: slide its first stride to 8. How many cells of `A o R`, from the first one on, still hold their own index?
+
+# %%
+explore(A, "composition", b=R)
+
+# %% [markdown]
+# **The rule.** A **right inverse** `R` has `A(R(o)) = o` for each of its offsets `o`. It goes up from slot 0 and ends at the first
+# slot that nobody uses. So its size says how many elements lie side by side, and one wide load can take no more (chapter 07). A
+# **left inverse** has `R(A(i)) = i` for each index `i`. It works over gaps. What it says of an unused slot does not matter, so
+# several layouts are right: judge an inverse by its law, never by its form. "Which thread holds this element?" (chapters 07 and 08)
+# is an inverse too.
+
+# %%
+padded = Layout((4, 6), (8, 1))
+print("layoutviz right", right_inverse(A), right_inverse(padded), " left", left_inverse(A), left_inverse(padded))
+for answer in ("(2,4):(0,1)", "(2,4):(4,1)", "8:1"):
+    print("left_inverse of 4:2,", answer, "is", laws.check("left_inverse", "4:2", result=answer))
+
+# %% needs="dsl"
+@cute.jit
+def inverses_in_the_dsl():
+    A = cute.make_layout((4, 6), stride=(6, 1))
+    padded = cute.make_layout((4, 6), stride=(8, 1))
+    print("DSL right", cute.right_inverse(A), cute.right_inverse(padded), " left", cute.left_inverse(A), cute.left_inverse(padded))
+
+
+inverses_in_the_dsl()
+
+# %% [markdown]
+# ## On the GPU
+#
+# The kernel of chapter 01, as it was. It asks for `mA[m, k]` and `mB[n, k]`, so it can read anything that is a layout of two modes.
+
+# %% include="ladder/naive.py:TILE,dot,naive_kernel,naive_gemm" needs="dsl"
+from ladder.naive import naive_gemm
+
+# %% [markdown]
+# Three buffers, each read through a composition:
+#
+# - **rows**: as in chapter 01, `(M,K):(K,1)`.
+# - **chunks**: stored as `(K/8, M, 8)`, section 6 with chunks of 8 columns. 8 fp16 numbers are 16 bytes, what one thread can load at
+#   once.
+# - **dealt**: rows of the first and the second half of `A` in turn, as cards are dealt: 0, M/2, 1, M/2+1, and so on. The buffer stays.
+
+# %%
+def in_chunks(rows, K):
+    """(rows, K) out of a buffer that was stored as (K/8, rows, 8)."""
+    stored = Layout((K // 8, rows, 8), (8 * rows, 8, 1))
+    names = Layout((rows, (8, K // 8)), (K // 8, (rows * (K // 8), 1)))
+    return composition(stored, names)
+
+
+def pairs(M, N, K):
+    """name -> (layout of A, layout of B); M is even, K a multiple of 8."""
+    A_rows, B_rows = Layout((M, K), (K, 1)), Layout((N, K), (K, 1))
+    in_turn = Layout((2, M // 2), (M // 2, 1))
+    return {
+        "rows": (A_rows, B_rows),
+        "chunks": (in_chunks(M, K), in_chunks(N, K)),
+        "dealt": (composition(A_rows, (in_turn, None)), B_rows),
+    }
+
+
+small_pairs = pairs(4, 4, 16)
+compare({f"A, {name}": small_pairs[name][0] for name in ("chunks", "dealt")})
+
+# %% [markdown]
+# In which of the two are the cells of one *row* in one piece? In which do neighbours in a *column* lie nearer to each other?
+#
+# On a GPU each result is checked against cuBLAS. Without one the kernel is compiled, and the same sums run on the CPU.
+
+# %% needs="dsl"
+from ladder import harness
+
+look = "neighbouring threads read neighbouring rows of A, which lie K elements apart by rows, 8 in chunks: does the time tell?"
+checks = harness.gemm_through_layouts(naive_gemm, pairs, host_mnk=(12, 10, 16), chapter="03", look=look)
+
+# %% [markdown]
+# Deal the rows of `B` too: in `pairs` compose `B_rows` with such a tuple, and run the cells from there on again. What happens to the
+# columns of `C`? (All sizes of `N` here are even.)
+
+# %% [markdown]
+# ## Common mistakes
+#
+# - **B in slots.** What `B` gives is an index of `A`. In `(4,6):(6,1)` the next column is 4 indices on, but 1 slot.
+# - **The order.** `A o B` is `B` first. `B o A` is another function, of another shape.
+# - **A layout for a tuple.** `Layout((2, 3))` takes 6 indices in a row, `(2, 3)` takes 2 rows and 3 columns.
+# - **A wrong layout believed.** The DSL says that `(3,4):(4,1) o 6:2` is `(2,3):(8,1)`. Check with `A(B(i))`.
+# - **A right layout given up.** `(2,2):(8,1) o 2:3`, a diagonal, is `2:9`. The rule says "mostly none"; the table decides.
+# - **Reshape by shape alone.** `Layout(new_shape)` is column-major; it knows nothing of how the data lies.
+#
+# ## In short
+#
+# - Coalescing: a mode that goes on where the last one ended is melted into it. The function of the index stays.
+# - `(A o B)(i) = A(B(i))`: `B` names elements by index, `A` knows where they lie. Shape of `B`, memory of `A`.
+# - By strides: jump over the modes that divide the step; split where the step divides the mode. If neither: mostly no layout.
+# - A tuple composes by mode. `None` leaves a mode alone.
+# - A reshape is a `B`. It moves no data.
+# - Right inverse: from slot to index, up to the first gap. Left inverse: back from every offset. Judge both by their law.
+#
+# **The way on.** Chapter 04 cuts a matrix into tiles. A tile is a composition; what chapter 04 adds is the layout of all that a tile
+# leaves over.
+
+# %% [markdown] tags=["exercise"]
+# ### Exercise 03.3 · As few modes as possible ★
+#
+# Given: the layout `((2,3),(2,4)):((1,2),(12,24))`. Wanted: `layout`, with the same offset at every index, in as few modes as possible.
+# Do it by hand, then type it. Judged by its shape and by the offset of every coordinate.
+
+# %% exercise="03.3" tags=["exercise"]
+### BEGIN SOLUTION
+layout = Layout((6, 8), (1, 12))
+### STARTER
+# layout = Layout(..., ...)
+### END SOLUTION
+
+# %% [markdown] tags=["exercise"]
+# ### Exercise 03.4 · Every second column ★★
+#
+# Given: any layout `A` of two modes with an even number of columns, in any order in memory, perhaps padded. Wanted: a function
+# `every_second(A)` that gives the layout of its columns 0, 2, 4 and so on, in the same slots. Judged on layouts that are new and random
+# each time: by the shape of what your function gives, and by the offset of every coordinate.
+
+# %% exercise="03.4" tags=["exercise"]
+### BEGIN SOLUTION
+def every_second(A):
+    rows, columns = A.shape
+    return composition(A, (None, Layout(columns // 2, 2)))
+### STARTER
+# def every_second(A):
+#     rows, columns = A.shape
+#     return composition(A, ...)
+### END SOLUTION
+
+# %% [markdown] tags=["exercise"]
+# ### Exercise 03.5 · Mend a reshape ★★
+#
+# Given: any layout `A` of two modes with an even number of columns. A colleague wants the columns in pairs: shape
+# `(rows,(2,columns/2))`, where `(i,(p,q))` is row `i`, column `p + 2q`. The code in the cell gives the right shape, but reads the wrong
+# elements of a row-major matrix: it would be right only if the data were copied first. Wanted: `paired(A)`, mended, so that every
+# element is found where `A` has it. Judged as 03.4.
+
+# %% exercise="03.5" tags=["exercise"]
+### BEGIN SOLUTION
+def paired(A):
+    rows, columns = A.shape
+    return composition(A, Layout((rows, (2, columns // 2))))
+### STARTER
+# # the colleague's line: return Layout((rows, (2, columns // 2)))
+# def paired(A):
+#     rows, columns = A.shape
+#     return ...
+### END SOLUTION
+
+# %% [markdown] tags=["exercise"]
+# ### Exercise 03.6 · The transpose is a composition ★★
+#
+# Given: `A = (4,6):(6,1)`. Its transpose is `(6,4):(1,6)`. Wanted: `B`, a layout of shape `(6,4)` with `A o B` = `(6,4):(1,6)`.
+# Judged by its shape, and by which element of `A` each coordinate of `B` names.
+
+# %% exercise="03.6" tags=["exercise"]
+### BEGIN SOLUTION
+B = Layout((6, 4), (4, 1))
+### STARTER
+# B = Layout((6, 4), (..., ...))
+### END SOLUTION
+
+# %% [markdown] tags=["exercise"]
+# ### Exercise 03.7 · Who lives here? ★★★
+#
+# Given: the layout `L = (3,2):(2,12)`. Its 6 elements lie in slots 0, 2, 4, 12, 14 and 16; the slots between them are unused. Wanted:
+# `R`, a layout with `R(L(i)) = i` for each of its 6 indices. It has 17 elements or more, so that it answers for each slot, and at
+# most 24. Design it by hand: think of a layout as a counter whose first mode runs fastest. Many layouts are right. Judged by that
+# law.
+
+# %% exercise="03.7" tags=["exercise"]
+### BEGIN SOLUTION
+R = Layout((2, 6, 2), (0, 1, 3))
+### STARTER
+# R = Layout(..., ...)
+### END SOLUTION
+
+# %% [markdown] tags=["exercise"]
+# ### Exercise 03.8 · A matrix in blocks of rows ★★★
+#
+# Given: a buffer. Someone stored `A`, `M` rows and `K` columns, in blocks of `w` rows: as an array `(M/w, K, w)`, the last one
+# fastest. So `w` rows of one column lie side by side, then the same rows of the next column; after `K` columns comes the next block.
+# `w` divides `M`. Wanted: a function `A_layout(M, K, w)` that gives the layout, of two modes, through which the lesson's kernel finds
+# each `mA[m, k]` where it was stored. Its shape is `((w,M/w),K)`.
+#
+# Judged first by its shape and offsets, for new random sizes. If they are right, the kernel runs through it and is
+# checked against cuBLAS. Without a GPU the kernel is only compiled, and the verdict says so. This cell runs by itself: it knows the
+# notebook's first code cell, and none of your other cells.
+
+# %% exercise="03.8" tags=["exercise"]
+### BEGIN SOLUTION
+def A_layout(M, K, w):
+    stored = Layout((M // w, K, w), (K * w, w, 1))
+    names = Layout(((w, M // w), K), ((M // w * K, 1), M // w))
+    return composition(stored, names)
+### STARTER
+# def A_layout(M, K, w):
+#     stored = Layout((M // w, K, w), ...)
+#     names = Layout(((w, M // w), K), ...)
+#     return composition(stored, names)
+### END SOLUTION

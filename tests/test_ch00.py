@@ -1,0 +1,106 @@
+"""Chapter 00: its table of names, its map, its first exercise."""
+
+import re
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+import layoutviz.memory
+from course.chapter import read_chapter
+from course.readme import CHAPTERS, chapter_table
+from exercises.checks import ch00
+from exercises.engine.exercise import find
+from exercises.engine.verdict import State
+from ladder.lowering import has_dsl
+from layoutviz import Layout
+
+ROOT = Path(__file__).resolve().parents[1]
+CHAPTER = read_chapter(ROOT / "course" / "00_start_here.py")
+
+
+def names() -> list[tuple[str, list[str], list[str], list[str], str]]:
+    """The rows of the table of terms: (term, our names, the DSL's, C++'s, chapter); `same` stands for our names."""
+    (text,) = [cell.source for cell in CHAPTER if "## Terms and names" in cell.source]
+    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if re.match(r"\| .*\| \d\d \|$", line)]
+    found = []
+    for term, _, ours, dsl, cpp, chapter in rows:
+        own = re.findall(r"`([^`]+)`", ours)
+        found.append((term, own, *(own if column == "same" else re.findall(r"`([^`]+)`", column) for column in (dsl, cpp)), chapter))
+    return found
+
+
+def reached(thing, path: str):
+    for name in path.split("."):
+        thing = getattr(thing, name)
+    return thing
+
+
+def test_the_table_is_read_whole():
+    (text,) = [cell.source for cell in CHAPTER if "## Terms and names" in cell.source]
+    assert len(names()) == sum(line.startswith("| ") for line in text.splitlines()) - 2 > 20
+    assert all(ours or dsl or cpp for _, ours, dsl, cpp, _ in names())
+
+
+@pytest.mark.parametrize("term, ours", [(term, name) for term, ours, *_ in names() for name in ours])
+def test_our_names_are_there(term, ours):
+    assert reached(Layout("(4,4):(4,1)") if ours.startswith("L.") else layoutviz, ours.removeprefix("L.")) is not None
+
+
+@pytest.mark.skipif(not has_dsl(), reason="needs the DSL")
+@pytest.mark.parametrize("term, name", [(term, name) for term, _, dsl, *_ in names() for name in dsl])
+def test_the_dsl_s_names_are_there(term, name):
+    import cutlass.cute as cute
+
+    assert reached(cute, name) is not None
+
+
+def test_each_term_is_taught_in_a_chapter_and_they_come_in_order():
+    taught = [chapter for *_, chapter in names()]
+    assert set(taught) <= {chapter.number for chapter in CHAPTERS} and taught == sorted(taught)
+
+
+# --- the map
+
+
+def test_the_map_links_what_is_there_and_names_the_rest(tmp_path):
+    (tmp_path / "01_paper_layouts.ipynb").touch()
+    rows = chapter_table(tmp_path, "near/").splitlines()[2:]
+    assert len(rows) == len(CHAPTERS) == 21
+    assert rows[1].startswith("| [01 paper layouts](near/01_paper_layouts.ipynb) | ") and rows[1].endswith(" | 30 |")
+    assert all("](" not in row and row.endswith(" | being written |") for row in rows[:1] + rows[2:])
+
+
+def test_the_lesson_shows_the_map_of_its_own_folder(monkeypatch):
+    """The kernel of a notebook runs in the notebook's folder."""
+    (cell,) = [cell for cell in CHAPTER if "chapter_table" in cell.source]
+    monkeypatch.chdir(ROOT / "notebooks")
+    namespace = {}
+    exec(cell.source.replace("\nMarkdown(", "\nshown = Markdown("), namespace)
+    text = namespace["shown"].data
+    assert text == chapter_table(ROOT / "notebooks") and "](00_start_here.ipynb)" in text and "](01_paper_layouts.ipynb)" in text
+
+
+# --- 00.1
+
+
+def test_00_1_is_answered_on_its_board():
+    """What a reader clicks: the cells that hold 10, 11 and 12, in any order; cells of a board count along the rows."""
+    for clicks, state in (([10, 11, 12], State.RIGHT), ([12, 10, 11], State.RIGHT), ([9, 10, 11], State.WRONG)):
+        verdicts = []
+        response = find("00.1").respond(lambda answers, verdicts=verdicts: verdicts.append(find("00.1").check(**answers)))
+        response.board.picked = clicks
+        response.check()
+        assert [verdict.state for verdict in verdicts] == [state]
+
+
+def test_00_1_only_one_choice_of_three_cells_is_right():
+    right = [cells for cells in combinations(range(24), 3) if ch00.check_first_answer(list(cells)).ok]
+    assert right == [tuple(sorted(j * 4 + i for i, j in ((1, 4), (1, 5), (2, 0))))]
+
+
+def test_00_1_no_verdict_on_a_wrong_answer_tells_a_cell_that_was_missed():
+    for cells in combinations(range(24), 2):
+        said = ch00.check_first_answer(list(cells)).message
+        told = {tuple(map(int, pair)) for pair in re.findall(r"\((\d),(\d)\)", said)}
+        assert not told & ({(1, 4), (1, 5), (2, 0)} - {(index % 4, index // 4) for index in cells})

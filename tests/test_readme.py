@@ -1,0 +1,138 @@
+"""README.md: its picture, its map and its results are what course/readme.py makes now, and what the records say."""
+
+import json
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+from course import readme
+from layoutviz.color import categories
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def part(name: str) -> str:
+    return re.search(rf"<!-- built: {name} -->\n(.*?)\n<!-- end -->", README, re.S)[1]
+
+
+def rows(text: str) -> list[list[str]]:
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    return [[entry.strip() for entry in line.strip("|").split("|")] for line in lines if not line.startswith("| ---")]
+
+
+def test_what_is_built_is_current():
+    assert readme.renew(check=True) == [], "make build renews it"
+
+
+def test_building_twice_gives_the_same():
+    assert readme.made() == readme.made()
+
+
+def test_checking_writes_nothing_and_renewing_mends(tmp_path):
+    for name in ("README.md", "course/readme.svg"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text((ROOT / name).read_text(encoding="utf-8").replace("naive", "clever").replace("<rect", "<circle"))
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert sorted(readme.renew(tmp_path, check=True)) == ["README.md", "course/readme.svg"]
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+    readme.renew(tmp_path)
+    assert readme.renew(tmp_path) == [] and "Nothing is recorded yet." in (tmp_path / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("broken", [
+    README.replace("<!-- built: map -->", ""), README.replace("<!-- end -->", ""), README + "<!-- built: map -->\n<!-- end -->\n",
+])  # fmt: skip
+def test_a_lost_place_is_told_in_words(tmp_path, broken):
+    (tmp_path / "README.md").write_text(broken, encoding="utf-8")
+    with pytest.raises(ValueError, match="the part .* has its place between"):
+        readme.made(tmp_path)
+
+
+def test_the_command_says_whether_something_would_change():
+    said = subprocess.run([sys.executable, "-m", "course.readme", "--check"], cwd=ROOT, capture_output=True, text=True)
+    assert (said.returncode, said.stdout) == (0, "")
+
+
+# --- the picture
+
+
+def test_the_picture_is_whole_and_shown():
+    assert f"]({readme.PICTURE})" in part("picture")
+    text = (ROOT / readme.PICTURE).read_text(encoding="utf-8")
+    ElementTree.fromstring(text)
+    assert len(re.findall(r"<rect [^>]*data-k=", text)) == 3 * 64
+
+
+def test_the_picture_says_what_is_so():
+    """Offsets worked out here; a colour is a bank, and a column has one bank, eight and eight of them."""
+    scene = readme.picture()
+    wanted = [lambda i, j: 8 * i + j, lambda i, j: 9 * i + j, lambda i, j: 8 * i + (j ^ i)]
+    for panel, fills, offset, banks in zip(scene.all_panels(), scene.fills(), wanted, (1, 8, 8), strict=True):
+        table = {(i, j): (label, fill) for i, j, label, fill in zip(panel.row, panel.col, panel.labels, fills, strict=True)}
+        assert table == {(i, j): (str(offset(i, j)), categories(offset(i, j) % 8)) for i in range(8) for j in range(8)}
+        assert all(len({table[i, j][1] for i in range(8)}) == banks for j in range(8))
+    assert "8 elements wait" in scene.caption and "leaves 7 slots unused" in scene.caption and "leaves 0 unused" in scene.caption
+
+
+# --- the map
+
+
+def test_the_map_has_every_chapter_and_links_those_that_are_written():
+    found = rows(part("map"))[1:]
+    written = {path.stem for path in (ROOT / "notebooks").glob("*.ipynb")}
+    linked = {Path(link).stem for link in re.findall(r"\]\(notebooks/(\w+\.ipynb)\)", part("map"))}
+    assert linked == written and [re.search(r"\d\d", row[0])[0] for row in found] == [f"{n:02}" for n in range(21)]
+    assert all((row[2] == "being written") == ("](" not in row[0]) for row in found)
+
+
+def test_every_chapter_that_is_written_is_on_the_map_by_its_name():
+    assert {path.stem for path in (ROOT / "course").glob("[0-9][0-9]_*.py")} <= {chapter.file for chapter in readme.CHAPTERS}
+
+
+# --- the results
+
+
+def test_the_results_are_those_recorded():
+    lessons = json.loads((ROOT / "results/gpu.json").read_text())
+    rungs = json.loads((ROOT / "results/ladder.json").read_text())
+    found = rows(part("results"))
+    said = [row for row in found if "](notebooks/" in row[0]]
+    assert len(said) == sum(bool(record["checks"]) for name, record in lessons.items() if name.startswith("notebooks/"))
+    for row in said:
+        record = lessons[re.search(r"\((.*)\)", row[0])[1]]
+        error, bound = row[2].split(", ")
+        assert row[1].split()[0] == str(len(record["checks"])) and ("passed" in row[1]) == record["ok"]
+        assert float(bound) == record["checks"][0]["bound"] and row[3:] == [record["gpu"], record["date"][:10]]
+        assert float(error) == pytest.approx(max(check["error"] for check in record["checks"]), rel=0.05)
+    timed = [row for row in found if re.match(r"\d+ x \d+ x \d+", row[1])]
+    assert len(timed) == len(rungs)
+    key = {(re.sub(r"\[|\].*", "", row[0]), row[1], row[4]): row for row in timed}
+    for rung in rungs:
+        row = key[rung["rung"], f"{rung['m']} x {rung['n']} x {rung['k']}, {rung['dtype']}", rung["gpu"]]
+        for said_here, recorded in ((row[2], rung["tflops"]), (row[3], rung["cublas_ratio"])):
+            assert said_here == "–" if recorded is None else float(said_here) == pytest.approx(recorded, rel=0.006)
+        assert row[5] == rung["date"][:10]
+
+
+def test_a_failed_record_and_a_missing_number_are_told(tmp_path):
+    (tmp_path / "results").mkdir()
+    lesson = {"ok": False, "gpu": "G", "date": "2026-01-02T", "checks": [{"error": None, "bound": 1e-3}, {"error": 0.5, "bound": 1e-3}]}
+    rung = {"rung": "copy", "m": 1, "n": 2, "k": 3, "dtype": "float16", "tflops": None, "cublas_ratio": None, "ms": None}
+    (tmp_path / "results/gpu.json").write_text(json.dumps({"notebooks/01_x.ipynb": lesson}))
+    (tmp_path / "results/ladder.json").write_text(json.dumps([rung | {"gpu": "G", "date": "2026-01-02T"}]))
+    said = readme.results_part(tmp_path)
+    assert "| 2 run, **failed** | no number, 1e-03 | G | 2026-01-02 |" in said
+    assert "| copy | 1 x 2 x 3, float16 | – | – | G | 2026-01-02 |" in said
+
+
+# --- links
+
+
+def test_every_file_that_is_linked_is_there():
+    links = re.findall(r"\]\(([^)#]+)\)", README)
+    assert links and all((ROOT / link).is_file() for link in links)
