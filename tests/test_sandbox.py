@@ -28,10 +28,16 @@ def fill(a: cute.Tensor, b: cute.Tensor):
 pytestmark = pytest.mark.skipif(not has_dsl() and sys.platform != "linux", reason="the DSL has no build for this system")
 
 
-@pytest.fixture(autouse=True)
-def tests_on_the_childs_path(monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", str(ROOT / "tests"))
-    yield
+@pytest.fixture(scope="module", autouse=True)
+def tests_on_the_childs_path():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(ROOT / "tests"))
+        if sandbox._ready is not None:  # made ready by another test, without this path
+            sandbox._ready.end()
+        patch.setattr(sandbox, "_ready", None)
+        yield
+        if sandbox._ready is not None:
+            sandbox._ready.end()
 
 
 def judged(exercise, source, setup=SETUP):
