@@ -17,14 +17,17 @@ def test_an_exercise_is_answered_on_its_board_and_judged_below(lab, chromium_pat
         places = cell.locator(".lv-respond rect[data-k]")
         for place in (0, 1):
             places.nth(place).click()
+        cell.locator("text=2 chosen").wait_for(timeout=20_000)
         cell.locator("button", has_text="Check").click()
         cell.locator("text=Not right yet").wait_for(timeout=20_000)
         cell.locator("text=Not attempted yet").wait_for(state="detached", timeout=20_000)
         cell.locator("button", has_text="Hint").first.wait_for(timeout=20_000)
         assert cell.locator("button", has_text="Hint").count() == 1 and cell.locator("text=To keep this answer").count() == 0
         cell.locator("button", has_text="Take all back").click()
+        cell.locator("text=0 chosen").wait_for(timeout=20_000)
         for row, column in ((2, 1), (0, 2), (1, 2)):
             places.nth(4 * row + column).click()
+        cell.locator("text=3 chosen").wait_for(timeout=20_000)
         cell.locator("button", has_text="Check").click()
         cell.locator("text=Four slots and three cells").wait_for(timeout=20_000)
         cell.locator("text=To keep this answer").wait_for(timeout=20_000)
