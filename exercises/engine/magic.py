@@ -11,7 +11,7 @@ from IPython.core.error import UsageError
 
 from exercises.engine import progress, sandbox
 from exercises.engine.exercise import Exercise, all_exercises, attempt, find, judge, not_attempted, one_line, setup_source
-from exercises.engine.show import display_hints, show
+from exercises.engine.show import HintPanel, show
 from exercises.engine.verdict import State, Verdict, verdicts
 from ladder.lowering import has_dsl
 
@@ -120,9 +120,8 @@ class _Board(ipywidgets.VBox):
 
     def __init__(self, exercise: Exercise, verdict: Verdict):
         self.exercise, self.above, self.below = exercise, None, ipywidgets.Output()
-        super().__init__([exercise.respond(self.submit), self.below])
-        with self.below:
-            display_hints(exercise, verdict)
+        # the first hints are no output in `below`: clients that run a notebook without a page may hang at that
+        super().__init__([exercise.respond(self.submit), HintPanel(exercise, verdict.ok), self.below])
 
     def take_place_of(self, above) -> None:
         """The first answer given here removes what is displayed there."""
@@ -131,7 +130,7 @@ class _Board(ipywidgets.VBox):
     def submit(self, answers: dict) -> bool:
         if self.above is not None:
             self.above.update({"text/html": "", "text/plain": ""}, raw=True)
-            self.above = None
+            self.above, self.children = None, (self.children[0], self.below)
         self.below.clear_output(wait=True)
         with self.below:
             return _conclude(self.exercise, lambda: judge(self.exercise, answers)).ok

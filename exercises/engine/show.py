@@ -50,7 +50,7 @@ def show(exercise: Exercise, verdict: Verdict, note: str = "", fault: str = "", 
         return
     if verdict.scene is not None:
         display(verdict.scene)
-    display_hints(exercise, verdict)
+    _display_hints(exercise, verdict)
 
 
 class HintPanel(ipywidgets.VBox):
@@ -131,7 +131,7 @@ def _display_words(markup: str, plain: str) -> DisplayHandle:
     return handle
 
 
-def display_hints(exercise: Exercise, verdict: Verdict) -> None:
+def _display_hints(exercise: Exercise, verdict: Verdict) -> None:
     """The buttons for hints and the solution."""
     bundle = dict(HintPanel(exercise, verdict.ok, verdict.mistake)._repr_mimebundle_())
     bundle["text/plain"] = f"({len(exercise.hints)} hints and the solution are behind a button in a notebook)"
