@@ -253,6 +253,8 @@ def test_a_cell_that_closes_its_output_keeps_nobody_busy():
 
 
 def test_folders_of_notebooks_that_were_killed_are_swept(tmp_path, monkeypatch):
+    if sandbox._ready is not None:  # they are swept when a child is started
+        sandbox._ready.end()
     monkeypatch.setattr(sandbox.tempfile, "gettempdir", lambda: str(tmp_path))
     gone = subprocess.Popen(["true"])
     gone.wait()

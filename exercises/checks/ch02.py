@@ -5,7 +5,7 @@ from random import Random
 
 from exercises.engine.answers import as_layout
 from exercises.engine.exercise import Exercise
-from exercises.engine.judge import judge_function, judge_layout, judge_number, judge_table
+from exercises.engine.judge import judge_function, judge_layout, judge_number, judge_table, random_layout
 from exercises.engine.respond import fill_grid, number
 from exercises.engine.verdict import BadAnswer, Mistake, State, Verdict
 from layoutviz import Layout
@@ -126,15 +126,8 @@ def _leaves(layout: Layout):
 
 def _tiled_layouts(random: Random) -> list[tuple[Layout]]:
     """Layouts ((a,b),(c,d)) with all extents different, their leaves in any order in memory, some padded."""
-    made = []
-    for _ in range(8):
-        extents, strides, step = random.sample(range(2, 7), 4), [0] * 4, 1
-        for leaf in random.sample(range(4), 4):
-            strides[leaf] = step
-            step = step * extents[leaf] + random.randrange(3)
-        (a, b, c, d), (i0, i1, j0, j1) = extents, strides
-        made.append((Layout(((a, b), (c, d)), ((i0, i1), (j0, j1))),))
-    return made
+    flat = [random_layout(random, 4) for _ in range(8)]
+    return [(Layout((one.shape[:2], one.shape[2:]), (one.stride[:2], one.stride[2:])),) for one in flat]
 
 
 def check_morton(layout) -> Verdict:

@@ -31,8 +31,9 @@ CHOSEN = "●"
 
 
 def judge_layout(
-    name: str, value, wanted, praise: str, own: Callable[[CoordinateFunction], Mistake | None] | None = None, *, shape_counts: bool = True
-) -> Verdict:
+    name: str, value, wanted, praise: str, own: Callable[[CoordinateFunction], Mistake | None] = lambda answer: None,
+    *, shape_counts: bool = True,
+) -> Verdict:  # fmt: skip
     """Judge a layout of any kind by its shape, then by its offsets. own(answer) recognises mistakes of this one exercise, first.
 
     RIGHT: the same function in the wanted shape. RIGHT_NOT_FORM: the same function in another shape, where `shape_counts`. WRONG: the
@@ -51,8 +52,7 @@ def _judge_layout(name, answer, wanted, praise, own, shape_counts, it) -> Verdic
         if right_shape or not shape_counts:
             return Verdict(State.RIGHT, praise, picture(answer))
         return Verdict(State.RIGHT_NOT_FORM, f"Every index has the right offset, but {_shape_fault(name, answer, wanted)}", picture(answer))
-    mistake = own(answer) if own else None
-    mistake = mistake or recognise_layout(answer, wanted)
+    mistake = own(answer) or recognise_layout(answer, wanted)
     if shape_counts and not right_shape:
         return _wrong(_shape_fault(name, answer, wanted), mistake, picture(answer))
     if answer.size != wanted.size:
@@ -91,7 +91,7 @@ def judge_tiler(name: str, value, layout, wanted, praise: str) -> Verdict:
 
 
 def judge_table(
-    name: str, value, wanted, praise: str, own: Callable[[list[int]], Mistake | None] | None = None, *, rows_will_do: bool = False
+    name: str, value, wanted, praise: str, own: Callable[[list[int]], Mistake | None] = lambda numbers: None, *, rows_will_do: bool = False
 ) -> Verdict:
     """Judge the offsets of a layout of rank 2, written down in index order. own(numbers) recognises mistakes of this one exercise, first.
 
@@ -107,8 +107,7 @@ def judge_table(
     if numbers != right:
         bad = next(i for i in range(wanted.size) if numbers[i] != right[i])
         where = f"Index {bad} is coordinate {format_tuple(wanted.coordinate(bad))}."
-        mistake = own(numbers) if own else None
-        mistake = mistake or recognise_table(numbers, wanted)
+        mistake = own(numbers) or recognise_table(numbers, wanted)
         message = f"{where} Your number for it, {numbers[bad]}, is not its offset."
         return _wrong(message, mistake, table_picture(numbers, rows, columns, bad))
     if not rows_will_do and any(isinstance(entry, (list, tuple)) for entry in plain(value)):

@@ -62,11 +62,12 @@ _ready: Child | None = None
 def get_ready() -> None:
     """Have a child wait for the next run; does nothing where one waits already."""
     global _ready
+    if _ready is not None and _ready.process.poll() is None:
+        return
     for folder in Path(tempfile.gettempdir()).glob("exercise-*-*"):  # of a notebook that was killed during a run
         if (pid := folder.name.split("-")[1]).isdigit() and not _lives(int(pid)):
             shutil.rmtree(folder, ignore_errors=True)
-    if _ready is None or _ready.process.poll() is not None:
-        _ready = Child()
+    _ready = Child()
 
 
 def run(exercise: Exercise, setup: str, cell: str, show: Callable[[str], None]) -> Verdict:
