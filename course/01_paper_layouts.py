@@ -1,32 +1,162 @@
 # %% [markdown]
 # # 01 · Paper layouts
 #
-# After this lesson you can read any layout of rows and columns, say how much memory it needs, transpose a matrix without moving
-# it, and run one kernel that multiplies matrices through four pairs of layouts. Thirty minutes; guess first, read second.
+# After this lesson you can read any layout of rows and columns, say where each element lies and how much memory all of them need,
+# transpose a matrix without moving it, and run one kernel that multiplies matrices through four pairs of layouts. Forty minutes; guess
+# first, read second.
 
 # %% tags=["setup"]
-from exercises import ask_cells, ask_choice
+from IPython.display import display
+
+from exercises import ask_cells, ask_choice, ask_offsets
 from layoutviz import Layout, compare, draw, explore, select
 from layoutviz.views.transpose import transpose
 
 # %% [markdown]
-# ## 1. A layout is a rule
+# ## A bet, and two questions
 #
-# Memory is a line of slots: 0, 1, 2, and so on. A matrix has rows and columns. Something must say which slot each element gets.
-# In CuTe that is a **layout**, written `shape:stride`. The shape `(4,4)` means 4 rows and 4 columns. The stride says how far one
-# step moves in memory: first for a step down, then for a step to the right. Here is one with its numbers hidden.
+# First a bet. You need not know how yet.
 
 # %% jupyter={"source_hidden": true}
-ask_cells(
-    "The layout is (4,4):(1,4). Click the four cells that come first in memory.",
-    Layout("(4,4):(1,4)"),
-    offsets=range(4),
-    why="The first stride is 1: one step down is one slot on.",
+big = Layout((4096, 4096), (4096, 1))
+some = [(i, j) for i in range(0, 4096, 455) for j in range(0, 4096, 455)]
+ask_choice(
+    "A matrix of 4096 by 4096 numbers, 2 bytes each, is to be multiplied as its transpose. How many MiB must be moved to transpose it?",
+    options={
+        64: "That reads it all, 32 MiB, and writes it all again. Section 5 shows how to do without.",
+        32: "That is its size. A copy reads it and writes it, so it moves twice that. But section 5 makes no copy at all.",
+        0: "Nothing moves. Section 5 shows why.",
+    },
+    answer=64 * sum(select(big, (1, 0))(j, i) != big(i, j) for i, j in some) // len(some),
 )
 
 # %% [markdown]
-# Two layouts of the same shape. The number in a cell is its **offset**, the slot where that element lives. Darker cells lie
-# further along. Point at a cell: the cell with the same slot lights up in the other board.
+# Two questions from chapter 00. The first is for section 1, where each cell gets a name. The second says how to read all the boards of
+# this lesson.
+
+# %% jupyter={"source_hidden": true}
+ask_choice(
+    "A board of 3 rows and 5 columns starts with 0 at the top left, and its numbers run along the rows. Rows and columns count from 0. "
+    "What stands in row 1, column 2?",
+    options={
+        1: "That counts rows and columns from 1. The first row is row 0.",
+        7: "Row 0 takes 0 to 4, row 1 begins with 5, and two to the right of it is 7.",
+        11: "That is row 2, column 1. The row is named first.",
+    },
+    answer=Layout((3, 5), (5, 1))(1, 2),
+)
+
+# %% jupyter={"source_hidden": true}
+ask_choice(
+    "You point at a cell of one board, and a cell of the board beside it lights up too. What have the two in common?",
+    options={
+        "the row and column": "On the two boards of chapter 00 they mostly stood in different rows and columns.",
+        "the number": "Equal numbers light up together. From now on that number says where in memory something lies.",
+    },
+    answer="the number",
+)
+
+# %% [markdown]
+# ## 1. A buffer is a line
+#
+# On paper a matrix has two directions. Memory has one.
+
+# %% jupyter={"source_hidden": true}
+A = Layout((4, 6), (6, 1))
+ask_choice(
+    "A matrix of 4 rows and 6 columns is stored row by row. On paper (1,0) stands right below (0,0). How far apart are they in memory?",
+    options={
+        "1 place": "The place after (0,0) holds (0,1), its neighbour to the right.",
+        "4 places": "4 is the number of rows. Between the two lies the rest of row 0.",
+        "6 places": "The whole row 0 comes first: 6 elements.",
+    },
+    answer=f"{A(1, 0)} places",
+)
+
+# %% [markdown]
+# Above, the matrix; below, the memory under it. Each box is a **slot**, which holds one **element**. Point at the last cell of a row: what
+# lives in the slot after it?
+
+# %%
+A = Layout((4, 6), (6, 1))
+display(draw(A, label="coordinate", title="the matrix", caption=""), draw(A, "memory_strip"))
+
+# %% [markdown]
+# Now move. Set *stride 0* to 1 and *stride 1* to 4 (section 3 says what they are). Which cell follows (3,0) in memory now? Which
+# one followed it before?
+
+# %%
+explore(A, "memory_strip")
+
+# %% [markdown]
+# **The rule.** A **buffer** is a line of slots, numbered from 0. The number of a slot is its **offset**: how many elements it is away
+# from the start. A place in the matrix is a **coordinate** $(i,j)$: row $i$, column $j$. Nothing in memory says where a row ends. An
+# element of 16 bits (**fp16**) takes 2 **bytes**, so that
+#
+# $$\text{byte address} = \text{start of the buffer} + 2 \cdot \text{offset}$$
+#
+# Below the same in the **CuTe DSL**. There all this lives inside a `@cute.jit` function. The `print` in it runs while the function is
+# compiled.
+
+# %%
+print("layoutviz: (1,0) has offset", A(1, 0), "and lies", 2 * A(1, 0), "bytes after the start")
+
+# %% needs="dsl"
+import cutlass.cute as cute
+
+
+@cute.jit
+def an_offset_in_the_dsl():
+    A = cute.make_layout((4, 6), stride=(6, 1))
+    print("DSL: (1,0) has offset", A((1, 0)), "and lies", 2 * A((1, 0)), "bytes after the start")
+
+
+an_offset_in_the_dsl()
+
+# %% [markdown]
+# ## 2. A layout is a rule
+#
+# Something must say which slot each element gets. In CuTe that is a **layout**, written `shape:stride`. In `(4,4):(4,1)` the shape
+# `(4,4)` means 4 rows and 4 columns. The stride `(4,1)` means: one step down moves 4 slots, one step to the right moves 1. The cell
+# (0,0) is at offset 0.
+
+# %% jupyter={"source_hidden": true}
+row_major, column_major = Layout((4, 4), (4, 1)), Layout((4, 4), (1, 4))
+ask_cells(
+    "The layout is (4,4):(4,1). Click the cell at offset 6.",
+    row_major,
+    offsets=[6],
+    why="One step down is 4, two steps to the right are 2.",
+)
+
+# %% jupyter={"source_hidden": true}
+ask_cells(
+    "The layout is (4,4):(1,4). Click the cell at offset 6.",
+    column_major,
+    offsets=[6],
+    why="Now a step to the right moves 4 and a step down moves 1.",
+)
+
+# %% [markdown]
+# Do it all by hand once. Print this board or draw it, and write the offsets of `(4,4):(4,1)` into it. Then another one, for
+# `(4,4):(1,4)`.
+
+# %%
+draw((4, 4), "blank", title="4 rows, 4 columns")
+
+# %% [markdown]
+# Type them in here. Tab goes to the next field.
+
+# %% jupyter={"source_hidden": true}
+def by_hand(layout, other):
+    mixed_up = f"These are the offsets of {other}. Which of the two strides is the step down?"
+    return ask_offsets(f"The offsets of {layout}:", layout, {mixed_up: other})
+
+
+display(by_hand(row_major, column_major), by_hand(column_major, row_major))
+
+# %% [markdown]
+# Here they are; darker cells lie further along. Point at the cell at offset 6 on the left. Which cell has that slot on the right?
 
 # %%
 row_major = Layout((4, 4), (4, 1))
@@ -34,49 +164,129 @@ column_major = Layout((4, 4), (1, 4))
 compare(row_major, column_major)
 
 # %% [markdown]
-# Now move. Can you turn this board into the right-hand one above with two sliders? Then go back and put the rows 10 slots apart.
-# What lies between them? Choose *memory strip* as the view to see.
+# Now move. Put the rows 10 slots apart. Which cell is at offset 23? Then bring that cell to offset 29 with the other slider alone.
 
 # %%
 explore(row_major)
 
 # %% [markdown]
-# **The rule.** A place in the matrix is a **coordinate** $(i,j)$: row $i$, column $j$. Its two directions are called **modes**:
-# mode 0 goes down, mode 1 to the right. Each mode has its extent in the shape and its step in the stride.
+# **The rule.** A layout is a function: coordinate in, offset out. Its two directions are called **modes**: mode 0 goes down, mode 1 to
+# the right. Each mode has an **extent** in the shape, the number of its places, and a stride.
 #
 # $$\text{offset}(i,j) = i \cdot \text{stride}_0 + j \cdot \text{stride}_1$$
-#
-# If the last stride is 1, a row is contiguous: **row-major**. If the first stride is 1, a column is: **column-major**.
 
 # %%
 for layout in (row_major, column_major):
-    print(f"{layout}: (2,1) is at 2*{layout.stride[0]} + 1*{layout.stride[1]} = {layout(2, 1)}")
-
-# %% [markdown]
-# One number can name a cell too: its **index**. It counts cells in one fixed order: down the first column, then down the next, and
-# so on. Mode 0 runs fastest. Choose *index* as the label on the sliders' board: the indices stay as they are when you move a stride.
-
-# %%
-for layout in (row_major, column_major):
-    print(f"{layout}: index 6 is coordinate {layout.coordinate(6)}, at offset {layout(6)}")
-
-# %% [markdown]
-# Index is not offset. In this column-major layout they agree, and so they are easily confused.
-#
-# The same in the CuTe DSL. There a layout lives inside a `@cute.jit` function. This `print` runs while the function is compiled.
+    print(f"layoutviz {layout}: (2,1) is at 2*{layout.stride[0]} + 1*{layout.stride[1]} = {layout(2, 1)}")
 
 # %% needs="dsl"
-import cutlass.cute as cute
-
-
 @cute.jit
-def the_same_in_the_dsl():
+def the_rule_in_the_dsl():
     for stride in ((4, 1), (1, 4)):
         layout = cute.make_layout((4, 4), stride=stride)
-        print("DSL", layout, layout((2, 1)), layout(6))
+        print("DSL", layout, "(2,1) is at", layout((2, 1)))
 
 
-the_same_in_the_dsl()
+the_rule_in_the_dsl()
+
+# %% [markdown]
+# ## 3. The stride is the step
+#
+# Strides need not fit the shape. Most leave gaps.
+
+# %% jupyter={"source_hidden": true}
+filled = [(d, e) for d in range(1, 33) for e in range(1, 33) if sorted(Layout((3, 5), (d, e)).offsets()) == list(range(15))]
+ask_choice(
+    "15 elements, 3 rows and 5 columns. With how many pairs of strides do they fill the slots 0 to 14, one element in each?",
+    options={
+        1: "Row by row is one pair. Is there no other order to lay the cells down without a gap?",
+        2: "Row by row and column by column. No other pair of strides does it: find the two below.",
+        15: "There are many orders, but one stride for each mode leaves little choice.",
+    },
+    answer=len(filled),
+)
+
+# %% [markdown]
+# Here is a pair that leaves gaps. A slot that is struck out holds nothing. How far is it from a cell to the one below it? Is that the
+# same everywhere? Then find the two pairs of strides that leave no gap and let no two cells share a slot. The line under the board
+# counts for you. (A long strip is broken into lines: the slot is then the number on the left plus the one on top.)
+
+# %%
+explore("(3,5):(9,1)", "memory_strip")
+
+# %% [markdown]
+# **The rule.** A stride is the distance in memory from a cell to its neighbour along one mode, the same everywhere. Without gaps
+# there are two ways. If the last stride is 1, a row is in one piece: **row-major**, `(3,5):(5,1)`. If the first stride is 1, a column
+# is: **column-major**, `(3,5):(1,3)`. The other stride is then the length of that piece. NumPy has strides too, but it counts bytes.
+#
+# $$\text{stride}_0 = \text{offset}(i{+}1,j) - \text{offset}(i,j), \qquad \text{stride}_1 = \text{offset}(i,j{+}1) - \text{offset}(i,j)$$
+
+# %%
+import numpy as np
+
+rows = Layout((3, 5), (5, 1))
+print("layoutviz", rows, "strides:", rows.stride, " by two cells each:", (rows(1, 2) - rows(0, 2), rows(1, 3) - rows(1, 2)))
+print("NumPy, fp16, in bytes:", np.zeros((3, 5), np.float16).strides)
+
+# %% needs="dsl"
+@cute.jit
+def strides_in_the_dsl():
+    rows = cute.make_layout((3, 5), stride=(5, 1))
+    print("DSL", rows, "strides:", rows.stride, " by two cells each:", (rows((1, 2)) - rows((0, 2)), rows((1, 3)) - rows((1, 2))))
+
+
+strides_in_the_dsl()
+
+# %% [markdown]
+# ## 4. The index runs down
+#
+# A cell has one more name: a single number.
+
+# %% jupyter={"source_hidden": true}
+ask_choice(
+    "L is (4,4):(4,1). What is L(1)?",
+    options={
+        1: "That takes it for a slot, or counts along the row. In CuTe the count goes down: 1 is the cell below (0,0).",
+        4: "1 names the cell (1,0), right below (0,0). One step down moves 4 slots.",
+    },
+    answer=row_major(1),
+)
+
+# %% [markdown]
+# Each cell shows its **index**; the colour is still the slot. Point at index 1 on each board: at which offset is it?
+
+# %%
+compare(row_major, column_major, label="index", caption="the label is the index, the colour the offset.")
+
+# %% [markdown]
+# Now each slot shows the index of the element in it. Which strides put index 0 into slot 0, 1 into 1, 2 into 2, and so on to the end?
+# Then make it row-major again and press *step ▶* five times. When does it jump back?
+
+# %%
+explore(row_major, "memory_strip", label="index")
+
+# %% [markdown]
+# **The rule.** The index counts the cells: down column 0, then down column 1, and so on. **Mode 0 runs fastest.** This order depends
+# on the shape alone; a stride cannot change it. `L(1)` is the offset of the cell below (0,0), so it is the first stride: 4 for one, 1
+# for the other. A layout written without strides is column-major without gaps, the one where index and offset agree.
+#
+# $$\text{index} = i + j \cdot \text{extent}_0$$
+#
+# So three numbers are kept apart: the coordinate says *which row and column*, the index *which one in the count*, the offset *which
+# slot*. When threads share out the tiles of a GEMM (chapter 07), their elements are named by index.
+
+# %%
+for layout in (row_major, Layout((4, 4))):
+    print(f"layoutviz {layout}: L(1) = {layout(1)}; index 6 is coordinate {layout.coordinate(6)}, at offset {layout(6)}")
+
+# %% needs="dsl"
+@cute.jit
+def the_index_in_the_dsl():
+    for layout in (cute.make_layout((4, 4), stride=(4, 1)), cute.make_layout((4, 4))):
+        print("DSL", layout, "L(1) =", layout(1), " index 6 is coordinate", cute.idx2crd(6, layout.shape), "at offset", layout(6))
+
+
+the_index_in_the_dsl()
 
 # %% [markdown] tags=["exercise", "inline"]
 # ### Exercise 01.1 · Offsets by hand ★
@@ -92,60 +302,7 @@ offsets = [0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11]
 ### END SOLUTION
 
 # %% [markdown]
-# ## 2. The stride is the step
-#
-# Strides need not fit the shape. That is a tool, and a trap.
-
-# %% jupyter={"source_hidden": true}
-ask_choice(
-    "The layout is (4,4):(1,5). How many slots must be allocated for it?",
-    options={
-        16: "There are 16 elements, but columns of 4 lie 5 slots apart.",
-        19: f"The last element, (3,3), is at offset 3*1 + 3*5 = {Layout('(4,4):(1,5)')(3, 3)}, and slot 0 counts as well.",
-        20: "4 columns, 5 slots apart: but after the last column nothing follows, so its gap is not needed.",
-    },
-    answer=Layout("(4,4):(1,5)").cosize,
-)
-
-# %% [markdown]
-# Its memory as a strip, slot by slot. Each slot names the coordinate that lives there. A slot that is struck out holds nothing.
-
-# %%
-padded = Layout((4, 4), (1, 5))
-draw(padded, "memory_strip")
-
-# %% [markdown]
-# Slide *stride 1* from 5 down to 0. Where do the gaps close? Where do two elements first share a slot (a dark corner, and `×2` as
-# its label)? How many share each slot at 0?
-
-# %%
-explore(padded, "memory_strip")
-
-# %% [markdown]
-# **The rule.** `size` counts the elements, `cosize` the slots they need. As long as no stride is negative, that is one more than
-# the largest offset. Allocate `cosize`.
-#
-# - `cosize` above `size`: some slots stay unused. Done on purpose, this is **padding**. Chapter 05 pads shared memory to make it faster.
-# - Two coordinates at one offset: **aliasing**. Fine for reading. Two threads that write there race.
-# - Stride 0: every step in that mode stays on the same slot, a **broadcast**. In `(4,4):(0,1)` a step down moves nothing: all four
-#   rows are one row of four slots. So one row of numbers can be added to each row of a matrix without being copied.
-
-# %%
-for layout in (row_major, padded, Layout((4, 4), (1, 3)), Layout((4, 4), (0, 1))):
-    print(f"layoutviz {layout}: size {layout.size}, cosize {layout.cosize}")
-
-# %% needs="dsl"
-@cute.jit
-def sizes_in_the_dsl():
-    for stride in ((4, 1), (1, 5), (1, 3), (0, 1)):
-        layout = cute.make_layout((4, 4), stride=stride)
-        print("DSL", layout, cute.size(layout), cute.cosize(layout))
-
-
-sizes_in_the_dsl()
-
-# %% [markdown]
-# ## 3. Transposing moves no data
+# ## 5. Transposing moves no data
 #
 # A library wants a matrix transposed. Must somebody copy it?
 
@@ -162,10 +319,9 @@ ask_choice(
 )
 
 # %% [markdown]
-# Point at a cell of A, then look for its twin. Both are one slot of the strip below. Nothing was copied.
+# Point at a cell of A, then look for its twin. Both are one slot of the strip below. What was copied?
 
 # %%
-A = Layout((4, 6), (6, 1))
 draw(A, "transpose")
 
 # %% [markdown]
@@ -176,8 +332,11 @@ explore(row_major, "transpose")
 
 # %% [markdown]
 # **The rule.** To transpose, swap the two modes, in the shape and in the stride. Then $A^T(j,i)$ and $A(i,j)$ are the same slot.
-# A row-major matrix *is* the column-major form of its transpose, so "transposed" in a BLAS call copies nothing: it names the
-# layout of an operand. A layout that is its own transpose is square and has equal strides, so its elements share slots.
+# A row-major matrix *is* the column-major form of its transpose. So a GEMM that is told "transposed" copies nothing: it is told the
+# layout of an operand. (The bet: 0 MiB.) A layout that is its own transpose is square and has equal strides, so its elements share
+# slots.
+#
+# $$(m,n):(a,b) \;\to\; (n,m):(b,a)$$
 
 # %%
 print("layoutviz", A, "->", select(A, (1, 0)))
@@ -192,19 +351,144 @@ def transpose_in_the_dsl():
 transpose_in_the_dsl()
 
 # %% [markdown]
+# ## 6. Gaps on purpose, and shared slots
+#
+# A layout may leave slots unused, and it may put several elements into one.
+
+# %% jupyter={"source_hidden": true}
+shared = Layout((4, 4), (1, 3))
+ask_cells(
+    "The layout is (4,4):(1,3). Some cells share a slot with another cell. Click three such cells.",
+    shared,
+    offsets=[slot for slot in range(shared.cosize) if shared.offsets().tolist().count(slot) > 1],
+    why="A column takes 4 slots, but the next one begins after 3: the last cell of a column and the first one of the next are one slot.",
+)
+
+# %% [markdown]
+# Three strides between columns. Each cell gets a number of its own to keep. On which of the three boards does that work?
+
+# %%
+compare({"padded": "(4,4):(1,5)", "aliased": "(4,4):(1,3)", "broadcast": "(4,4):(1,0)"})
+
+# %% [markdown]
+# Slide *stride 1* from 5 down to 0. Where do the gaps close? Where do two elements first share a slot (a dark corner, and `×2` as
+# its label)? How many share each slot at 0?
+
+# %%
+explore("(4,4):(1,5)", "memory_strip")
+
+# %% [markdown]
+# **The rule.**
+#
+# - Slots left unused on purpose are **padding**. Chapter 05 pads shared memory to make it faster.
+# - Two coordinates at one offset are **aliasing**. Reading is fine. Two threads that write there race.
+# - Stride 0 is a **broadcast**: every step in that mode stays on the same slot. In `(4,4):(0,1)` all four rows are one row of four slots.
+#   So a GEMM adds one row of numbers, a bias, to each row of `C` without copying it (chapter 15).
+#
+# The DSL takes all of them without a word, since each has its use.
+
+# %%
+for layout in map(Layout, ("(4,4):(1,5)", "(4,4):(1,3)", "(4,4):(0,1)")):
+    print(f"layoutviz {layout}: (3,0) and (0,1) are at {layout(3, 0)} and {layout(0, 1)}; {len(set(layout.offsets()))} different slots")
+
+# %% needs="dsl"
+@cute.jit
+def shared_in_the_dsl():
+    for stride in ((1, 5), (1, 3), (0, 1)):
+        layout = cute.make_layout((4, 4), stride=stride)
+        print("DSL", layout, "(3,0) and (0,1) are at", layout((3, 0)), "and", layout((0, 1)))
+
+
+shared_in_the_dsl()
+
+# %% [markdown] tags=["exercise", "inline"]
+# ### Exercise 01.3 · Who lives in slots 6 to 9? ★
+#
+# Given: the layout `(3,4):(1,4)`. Wanted: `cells`, a list of the cells that lie in slots 6, 7, 8 and 9, each as a coordinate such as
+# `(0, 0)`. Predict them without `Layout`. Run the cell as it is to click them on a board. Judged by the cells; their order does
+# not count.
+
+# %% exercise="01.3" tags=["exercise", "inline"]
+### BEGIN SOLUTION
+cells = [(2, 1), (0, 2), (1, 2)]
+### STARTER
+# cells = ...
+### END SOLUTION
+
+# %% [markdown]
+# ## 7. How much memory?
+#
+# Gaps cost memory, shared slots save it. Before a kernel runs, somebody must ask for the right amount.
+
+# %% jupyter={"source_hidden": true}
+ask_choice(
+    "The layout is (4,4):(1,5). How many slots must be allocated for it?",
+    options={
+        16: "There are 16 elements, but columns of 4 lie 5 slots apart.",
+        19: f"The last element, (3,3), is at offset 3*1 + 3*5 = {Layout('(4,4):(1,5)')(3, 3)}, and slot 0 counts as well.",
+        20: "4 columns, 5 slots apart: but after the last column nothing follows, so its gap is not needed.",
+    },
+    answer=Layout("(4,4):(1,5)").cosize,
+)
+
+# %% [markdown]
+# Its memory, slot by slot. Which coordinate lives in the last slot? Then find strides with which the 16 elements need only 7 slots. What
+# is the least of all, and what is the least if no slot may be shared?
+
+# %%
+padded = Layout((4, 4), (1, 5))
+explore(padded, "memory_strip")
+
+# %% [markdown]
+# **The rule.** **Size** counts the elements. **Cosize** counts the slots they need: as long as no stride is negative, one more than the
+# largest offset. Allocate the cosize. With less, the last elements lie past the end, and a kernel that writes them destroys what is
+# there. For `m` rows and `n` columns:
+#
+# $$\text{size} = m \cdot n, \qquad \text{cosize} = (m-1) \cdot \text{stride}_0 + (n-1) \cdot \text{stride}_1 + 1$$
+
+# %%
+for layout in (row_major, padded, Layout((4, 4), (1, 3)), Layout((4, 4), (0, 1))):
+    print(f"layoutviz {layout}: size {layout.size}, cosize {layout.cosize}")
+
+# %% needs="dsl"
+@cute.jit
+def sizes_in_the_dsl():
+    for stride in ((4, 1), (1, 5), (1, 3), (0, 1)):
+        layout = cute.make_layout((4, 4), stride=stride)
+        print("DSL", layout, "size", cute.size(layout), "cosize", cute.cosize(layout))
+
+
+sizes_in_the_dsl()
+
+# %% [markdown] tags=["exercise", "inline"]
+# ### Exercise 01.4 · Mend an allocation ★
+#
+# Given: the layout `(5,6):(9,1)`, rows padded to 9. A colleague allocates its `size`, and the kernel writes past the end. Wanted:
+# `slots`, the smallest number of slots that is enough. Work it out before you ask `Layout`. Run the cell as it is to type the number
+# below it. Judged by the number.
+
+# %% exercise="01.4" tags=["exercise", "inline"]
+### BEGIN SOLUTION
+slots = 4 * 9 + 5 * 1 + 1
+### STARTER
+# slots = ...
+### END SOLUTION
+
+# %% [markdown]
 # ## On the GPU
 #
-# `A` has `M` rows and `K` columns, `B` has `N` rows and `K` columns, both of 16-bit floats (fp16). Each element of `C`, `M` by `N`, is
-# a row of `A` times a row of `B`. Below is a whole kernel that does this, one thread for each element of `C`. Such a product of two
-# matrices is called a **GEMM**. Writing kernels starts in chapter 06. For now find one thing in it: it says `mA[m, k]` and `mB[n, k]`,
-# never a stride. Where an element lies is the layout's business.
+# The product of two matrices is called a **GEMM**. Here `A` has `M` rows and `K` columns, all numbers fp16. A textbook has `B` with `K`
+# rows and `N` columns. CuTe keeps its transpose, `N` by `K`: then `k`, over which the sum runs, is mode 1 of both, and both can be read
+# in the same way. So each element of `C`, `M` by `N`, comes from a row of `A` and a row of `B`.
+#
+# Below is a whole kernel, one thread for each element of `C`. Writing kernels starts in chapter 06. For now find one thing in it: it
+# says `mA[m, k]` and `mB[n, k]`, never a stride. Where an element lies is the layout's business.
 
 # %% include="ladder/naive.py:TILE,dot,naive_kernel,naive_gemm" needs="dsl"
 from ladder.naive import naive_gemm
 
 # %% [markdown]
-# Each of the two can lie row by row or column by column. That makes four pairs. The names are those that cuBLAS, NVIDIA's library,
-# gives them; you will meet them again.
+# Each of the two can lie row by row or column by column. That makes four pairs.
 #
 # | name | A lies | B lies |
 # | --- | --- | --- |
@@ -212,6 +496,10 @@ from ladder.naive import naive_gemm
 # | NN | column by column, `(M,K):(1,M)` | row by row, `(N,K):(K,1)` |
 # | TT | row by row, `(M,K):(K,1)` | column by column, `(N,K):(1,N)` |
 # | NT | column by column, `(M,K):(1,M)` | column by column, `(N,K):(1,N)` |
+#
+# The names are those of cuBLAS, NVIDIA's library; you will meet them again. It takes every buffer for a column-major matrix. `N` says that
+# the operand is that matrix, `T` that it is the transpose. So our `A` is `N` by columns and `T` by rows. Its `B` is the textbook's,
+# `K` by `N`. Ours is the transpose of that, so the letters of `B` are the other way round.
 
 # %%
 def pairs(M, N, K):
@@ -229,13 +517,13 @@ def pairs(M, N, K):
 small = pairs(6, 4, 3)
 compare({"A by rows": small["TN"][0], "A by columns": small["NN"][0]})
 
-# %%
-compare({"B by rows": small["TN"][1], "B by columns": small["TT"][1]})
-
 # %% [markdown]
+# Each thread takes one step of `k` after the other. How far is such a step in each of the two?
+#
 # One kernel, four pairs of layouts, sizes that are not square and do not fit the blocks. On a GPU each result is checked against
-# cuBLAS. Without one the kernel is compiled, and the same sums run on the CPU; two lines of the machine code (SASS) then show a load
-# from memory (LDG), and at its end, after the `+`, how many bytes further the next `k` lies.
+# cuBLAS. Without one the kernel is compiled (for `sm_90a`, a Hopper GPU), and the same sums run on the CPU. Then two lines show machine
+# code, called SASS. `LDG` is a load from memory. The number after its `+` is how many bytes further the next `k` lies. It is written in
+# hexadecimal: type `0x190` into Python to see it in decimal.
 
 # %% needs="dsl"
 from ladder import harness
@@ -243,24 +531,36 @@ from ladder import harness
 checks = harness.gemm_through_layouts(naive_gemm, pairs, chapter="01")
 
 # %% [markdown]
-# Now pad the rows of `A`: in `pairs` make its layout by rows `Layout((M, K), (K + 8, 1))`, and run the cells from there on again. Which
-# offsets change? Do the results?
+# Now pad the columns of `A` by 8: in `pairs` change one number of `A_columns`, and run the cells from there on again. Guess first: which
+# numbers in the lines `pairs`, `SASS` and `error` (or `CPU`) will change, and which will not?
+#
+# How fast is such a simple kernel, in percent of cuBLAS? Guess, then run this. The figure comes back in every chapter.
+
+# %%
+from ladder.thermometer import thermometer
+
+thermometer("naive")
 
 # %% [markdown]
 # ## Common mistakes
 #
 # - **Index for offset.** `L(6)` takes an index and returns an offset. They agree only in a column-major layout without gaps.
+# - **Counting as NumPy does.** NumPy counts along the rows first, CuTe down the columns. And NumPy's strides are bytes, CuTe's elements.
 # - **Allocating `size`.** A padded layout needs `cosize` slots; with fewer, the last elements lie past the end.
 # - **Transposing the shape alone.** `(6,4):(6,1)` is no transpose of `(4,6):(6,1)`: its last two rows reach past A's memory.
-# - **Bytes for elements.** Strides and offsets count elements. An fp16 element has 2 bytes; the machine code counts those.
+# - **A negative stride.** `4:-1` reads backwards, but from slot 0 down: its last offset is -3, before the buffer starts. CuTe's own
+#   operations mostly take strides of 0 or more.
 #
 # ## In short
 #
 # - A layout is a function from coordinate to offset, written `shape:stride`.
-# - `offset(i,j) = i * stride0 + j * stride1`.
-# - An index counts coordinates, mode 0 fastest. It is not the offset.
-# - `size` counts elements, `cosize` the slots to allocate; gaps are padding, shared slots are aliasing.
+# - `offset(i,j) = i * stride0 + j * stride1`, counted in elements.
+# - The index counts coordinates, mode 0 fastest. It is not the offset.
 # - Transposing swaps modes. Nothing moves. One kernel serves every layout.
+# - Gaps are padding, shared slots are aliasing, stride 0 is a broadcast.
+# - `size` counts elements, `cosize` the slots to allocate.
+#
+# Next: [02 · Nested layouts](02_nested_layouts.ipynb). There one stride for a mode is not enough.
 
 # %% [markdown] tags=["exercise"]
 # ### Exercise 01.2 · Rows padded to a multiple of 8 ★★
@@ -277,39 +577,11 @@ layout = Layout((6, 5), (8, 1))
 ### END SOLUTION
 
 # %% [markdown] tags=["exercise"]
-# ### Exercise 01.3 · Who lives in slots 6 to 9? ★
-#
-# Given: the layout `(3,4):(1,4)`. Wanted: `cells`, a list of the cells that lie in slots 6, 7, 8 and 9, each as a coordinate such as
-# `(0, 0)`. Predict them without `Layout`. Run the cell as it is to click them on a board. Judged by the cells; their order does
-# not count.
-
-# %% exercise="01.3" tags=["exercise"]
-### BEGIN SOLUTION
-cells = [(2, 1), (0, 2), (1, 2)]
-### STARTER
-# cells = ...
-### END SOLUTION
-
-# %% [markdown] tags=["exercise"]
-# ### Exercise 01.4 · Mend an allocation ★
-#
-# Given: the layout `(5,6):(9,1)`, rows padded to 9. A colleague allocates its `size`, and the kernel writes past the end. Wanted:
-# `slots`, the smallest number of slots that is enough. Work it out before you ask `Layout`. Run the cell as it is to type the number
-# below it. Judged by the number.
-
-# %% exercise="01.4" tags=["exercise"]
-### BEGIN SOLUTION
-slots = 4 * 9 + 5 * 1 + 1
-### STARTER
-# slots = ...
-### END SOLUTION
-
-# %% [markdown] tags=["exercise"]
 # ### Exercise 01.5 · Transpose any layout ★★
 #
-# Given: any `layout` of two modes. Wanted: a function `transposed(layout)` that gives the layout of its transpose, in the same slots.
-# Judged on layouts that are new and random each time, some of them padded: by the shape of what your function gives, and by the offset
-# of every coordinate.
+# Given: any `layout` of two modes. Wanted: a function `transposed(layout)` that gives the layout of its transpose, in the same slots. Write
+# it with `Layout`, `layout.shape` and `layout.stride`, without `select`. Judged on layouts that are new and random each time, some of them
+# padded: by the shape of what your function gives, and by the offset of every coordinate.
 
 # %% exercise="01.5" tags=["exercise"]
 ### BEGIN SOLUTION
@@ -359,4 +631,19 @@ def B_layout(N, K):
 ### STARTER
 # def B_layout(N, K):
 #     return Layout(..., ...)
+### END SOLUTION
+
+# %% [markdown] tags=["exercise"]
+# ### Exercise 01.8 · Rows and columns at once ★★★
+#
+# Given: a memory that reads four slots at once, but only if their numbers leave four different remainders when divided by 4. So slots 0, 5,
+# 10 and 15 can be read at once, and slots 0, 4, 8 and 12 cannot. (The shared memory of a GPU is like this, with 32 in place of 4:
+# chapter 05.) Wanted: `layout`, of shape `(4,4)`, in which the four cells of any row can be read at once, and the four cells of any column
+# too. No two cells share a slot, and slots 0 to 31 are enough. Several answers are right. Judged by these conditions.
+
+# %% exercise="01.8" tags=["exercise"]
+### BEGIN SOLUTION
+layout = Layout((4, 4), (5, 1))
+### STARTER
+# layout = Layout((4, 4), (..., ...))
 ### END SOLUTION

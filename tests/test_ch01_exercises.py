@@ -12,6 +12,7 @@ from traitlets import HasTraits
 
 import layoutviz
 from course.chapter import read_chapter
+from exercises import ask_offsets
 from exercises.checks import ch01
 from exercises.engine import judge, magic, sandbox
 from exercises.engine.exercise import attempt, setup_source, solution_source
@@ -95,6 +96,26 @@ def test_01_4_is_typed_on_a_board():
     assert [verdict.ok for verdict in verdicts] == [False, True] and judged("01.4", board.code()).ok
 
 
+def test_the_offsets_of_section_2_are_typed_in_and_judged_in_words_that_were_taught():
+    (cell,) = [cell.source for cell in CHAPTER if "def by_hand(" in cell.source]
+    shown = []
+    layouts = {"row_major": Layout("(4,4):(4,1)"), "column_major": Layout("(4,4):(1,4)")}
+    exec(cell, layouts | {"ask_offsets": ask_offsets, "display": lambda *all: shown.extend(all)})
+    for question, (down, right) in zip(shown, ((4, 1), (1, 4)), strict=True):
+        board = question.children[1]
+
+        def said(a, b, wrong=None, board=board, question=question):
+            for (i, j), field in board.fields.items():
+                field.value = str(a * i + b * j + ((i, j) == wrong))
+            board.check()
+            return question.said.value
+
+        assert "All 16 are right" in said(down, right) and not board.said.value
+        assert f"the offsets of (4,4):({right},{down})" in said(right, down)
+        words = said(down, right, wrong=(2, 1))
+        assert f"At (2,1) you wrote {2 * down + right + 1}." in words and "index" not in words and "Not so" in words
+
+
 # --- judging, against numbers made without layoutviz
 
 
@@ -130,6 +151,43 @@ def test_01_6_is_judged_by_function_and_shape(shape, stride):
 def test_01_6_says_which_step_is_wrong(stride, name):
     mistake = ch01.check_picture(((3, 4), stride)).mistake
     assert (mistake and mistake.name) == name
+
+
+def at_once(slots: list[list[int]]) -> bool:
+    """Whether a table of 4 by 4 slots is what 01.8 asks for."""
+    flat = sum(slots, [])
+    lines = [*slots, *map(list, zip(*slots, strict=True))]
+    return len(set(flat)) == 16 and set(flat) <= set(range(32)) and all({slot % 4 for slot in line} == {0, 1, 2, 3} for line in lines)
+
+
+@pytest.mark.parametrize("down", range(-7, 14))
+def test_01_8_takes_what_meets_the_conditions_and_nothing_else(down):
+    for right in range(-7, 14):
+        table = [[i * down + j * right for j in range(4)] for i in range(4)]
+        verdict = ch01.check_at_once(((4, 4), (down, right)))
+        assert verdict.ok is at_once(table)
+        if not verdict.ok:
+            assert verdict.mistake and "?" in verdict.mistake.hint and isinstance(verdict.scene, Scene)
+            says = r"(Row|Column) (\d) lies in slots (.*)\. Of these, (\S+) and (\S+) leave the same remainder, (\d)\."
+            if told := re.fullmatch(says, verdict.message):
+                line = [row[int(told[2])] for row in table] if told[1] == "Column" else table[int(told[2])]
+                assert line == list(map(int, told[3].split(", "))) and int(told[4]) in line and int(told[5]) in line
+                assert int(told[4]) % 4 == int(told[5]) % 4 == int(told[6])
+
+
+def test_01_8_has_many_right_answers():
+    right = {(a, b) for a in range(1, 32) for b in range(1, 32) if ch01.check_at_once(((4, 4), (a, b))).ok}
+    assert right == {(a, b) for a in range(1, 32) for b in range(1, 32) if at_once([[i * a + j * b for j in range(4)] for i in range(4)])}
+    assert len(right) == 10
+
+
+@pytest.mark.parametrize("answer, says", [
+    ("((2,2),4):((5,10),1)", "has shape ((2,2),4)"), ("16:1", "has shape 16"), ("(600000000,5):(8,1)", "has shape"),
+    ("(4,4):(2,6)", "share slot 6"),
+])  # fmt: skip
+def test_01_8_reads_any_layout(answer, says):
+    verdict = ch01.check_at_once(answer)
+    assert verdict.state is State.WRONG and says in verdict.message
 
 
 # 01.5 and 01.7 are judged on new inputs each time; what is said of a known mistake does not hang on them

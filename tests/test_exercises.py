@@ -18,6 +18,7 @@ from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
+from exercises import checks
 from exercises.checks import ch01
 from exercises.engine import magic, progress, show
 from exercises.engine.exercise import all_exercises, find, placeholder_line, solution_source
@@ -243,6 +244,14 @@ def magic_exercise_with(check):
     from dataclasses import replace
 
     return replace(find("01.2"), check=check)
+
+
+def test_a_faulty_chapter_stops_no_other(tmp_path, monkeypatch):
+    (tmp_path / "ch98.py").write_text("EXERCISES = {\n")
+    monkeypatch.setattr(checks, "__path__", [*checks.__path__, str(tmp_path)])
+    assert find("01.2").id == "01.2"
+    with pytest.raises(SyntaxError):
+        find("98.1")
 
 
 def test_an_unknown_id_names_the_nearest(shell):

@@ -1,14 +1,17 @@
 """Chapter 01, paper layouts."""
 
 from dataclasses import replace
+from itertools import combinations, product
 from random import Random
 
 from exercises.engine.answers import as_layout
 from exercises.engine.exercise import Exercise
-from exercises.engine.judge import judge_cells, judge_function, judge_layout, judge_number, judge_table, random_layout
+from exercises.engine.judge import judge_cells, judge_function, judge_layout, judge_number, judge_table, picture, random_layout
 from exercises.engine.respond import click_cells, fill_grid, number
-from exercises.engine.verdict import BadAnswer, Mistake, Verdict
-from layoutviz import Layout, select
+from exercises.engine.verdict import BadAnswer, Mistake, State, Verdict
+from layoutviz import Layout, Tensor, select
+from layoutviz.notation import format_tuple
+from layoutviz.views.grid import grid
 from layoutviz.views.memory_strip import memory_strip
 
 BY_HAND = Layout((3, 4), (4, 1))
@@ -17,6 +20,9 @@ COLUMNS = Layout((3, 4), (1, 4))
 ASKED_SLOTS = range(6, 10)
 ALLOCATED = Layout((5, 6), (9, 1))
 PICTURE = Layout((3, 4), (5, 2))
+SQUARE = (4, 4)
+AT_ONCE = 4  # slots that the memory of 01.8 reads at once
+SLOTS = 32  # that it has
 
 
 def check_offsets_by_hand(offsets) -> Verdict:
@@ -189,6 +195,53 @@ def _run_through(B_layout, law: Verdict) -> Verdict:
 
     ran = judge_gemm("naive_gemm", naive_gemm, tile=(TILE, TILE, TILE), layouts=layouts)
     return replace(ran, message=f"{law.message} {ran.message}", scene=ran.scene or law.scene)
+
+
+def check_at_once(layout) -> Verdict:
+    """Shape (4,4), no slot shared, 32 slots, and in each row and each column four different remainders by 4."""
+    answer = as_layout("layout", layout)
+    if isinstance(answer, Tensor):
+        return Verdict(State.WRONG, f"`layout` is {answer}; wanted is a layout alone, which starts at slot 0.")
+    if answer.shape != SQUARE:
+        words = f"`layout` has shape {format_tuple(answer.shape)}; the shape asked for is {format_tuple(SQUARE)}."
+        return Verdict(State.WRONG, words, picture(answer))
+    slot = {answer.coordinate(index): offset for index, offset in enumerate(answer.offsets().tolist())}
+    if mistake := _shared(slot) or _not_at_once(slot) or _outside(slot):
+        return Verdict(State.WRONG, mistake.words, picture(answer), mistake)
+    praise = f"Each row and each column has all four remainders, and {max(slot.values()) + 1} slots are enough."
+    labels = [f"{offset}→{offset % AT_ONCE}" for offset in slot.values()]
+    return Verdict(State.RIGHT, praise, grid(answer, labels=labels, caption="slot → its remainder by 4."))
+
+
+Slots = dict[tuple[int, int], int]  # the slot of each cell, down the columns
+
+
+def _shared(slot: Slots) -> Mistake | None:
+    for one, other in combinations(slot, 2):
+        if slot[one] == slot[other]:
+            words = f"{format_tuple(one)} and {format_tuple(other)} share slot {slot[one]}."
+            return Mistake("shared slots", words, "How long is a row or a column in memory, and where does the next one begin?")
+    return None
+
+
+def _not_at_once(slot: Slots) -> Mistake | None:
+    """The first row, or else the first column, with two slots that cannot be read at once."""
+    for name, n in product(("Row", "Column"), range(4)):
+        line = [slot[(n, m) if name == "Row" else (m, n)] for m in range(4)]
+        for one, other in combinations(line, 2):
+            if one % AT_ONCE == other % AT_ONCE:
+                words = f"{name} {n} lies in slots {', '.join(map(str, line))}. Of these, {one} and {other} leave the same remainder"
+                hint = "By which step do four numbers in turn get four different remainders? Try steps of 1, 2, 3, 4, 5 and 6."
+                return Mistake("same remainder", f"{words}, {one % AT_ONCE}.", hint)
+    return None
+
+
+def _outside(slot: Slots) -> Mistake | None:
+    for cell, offset in slot.items():
+        if not 0 <= offset < SLOTS:
+            words = f"Each row and each column can be read at once, but {format_tuple(cell)} lies in slot {offset}, outside slots 0 to"
+            return Mistake("outside", f"{words} {SLOTS - 1}.", "Which other step leaves the same remainders, and is shorter or positive?")
+    return None
 
 
 # --- mistakes of one exercise
@@ -508,6 +561,47 @@ EXERCISES = {
             right={
                 "a pair": "def B_layout(N, K):\n    return (N, K), (1, N)",
                 "notation": "def B_layout(N, K):\n    return f'({N},{K}):(1,{N})'",
+            },
+        ),
+        Exercise(
+            id="01.8",
+            title="Rows and columns at once",
+            stars=3,
+            answers=("layout",),
+            check=check_at_once,
+            hints=(
+                "In `(4,4):(4,1)`, which remainders have the slots of row 0? And those of column 0?",
+                "Take the same step four times, from 0: 0, s, 2s, 3s. For which s do the four leave different remainders?",
+                "Both strides are such steps. How far apart must the rows be, so that no slot is shared?",
+            ),
+            why="Rows padded to 5: a step of 5 moves the remainder on by 1, as a step of 1 does. Any odd strides do if no slot is shared.",
+            also="layout = Layout((4, 4), (3, 7))",
+            wrong={
+                "the starter": ("layout = Layout((4, 4), (..., ...))", "Line 2 of the cell"),
+                "the constant": ("layout = '(4,4):(0,0)'", "(0,0) and (1,0) share slot 0"),
+                "the transposed": ("layout = '(4,4):(1,4)'", "Row 0 lies in slots 0, 4, 8, 12"),
+                "the off-by-one": ("layout = '(4,4):(6,1)'", "Column 0 lies in slots 0, 6, 12, 18. Of these, 0 and 12"),
+                "row-major": ("layout = '(4,4):(4,1)'", "0 and 4 leave the same remainder, 0"),
+                "padded to 8": ("layout = '(4,4):(8,1)'", "0 and 8 leave the same remainder, 0"),
+                "odd, but shared": ("layout = '(4,4):(3,1)'", "(1,0) and (0,3) share slot 3"),
+                "a broadcast": ("layout = '(4,4):(0,1)'", "(0,0) and (1,0) share slot 0"),
+                "too far apart": ("layout = '(4,4):(13,1)'", "lies in slot 39"),
+                "backwards": ("layout = '(4,4):(-5,1)'", "slot -5"),
+                "the padding as elements": ("layout = '(4,5):(5,1)'", "has shape (4,5)"),
+                "bytes for elements": ("layout = '(4,4):(10,2)'", "Row 0 lies in slots 0, 2, 4, 6"),
+                "a tensor": ("layout = Tensor('(4,4):(5,1)', 1)", "starts at slot 0"),
+                "the stride alone": ("layout = (5, 1)", "has shape 5"),
+            },
+            right={
+                "columns padded": "layout = '(4,4):(1,5)'",
+                "rows of 7": "layout = '(4,4):(7,1)'",
+                "columns of 7": "layout = '(4,4):(1,7)'",
+                "rows of 9": "layout = '(4,4):(9,1)'",
+                "columns of 9": "layout = '(4,4):(1,9)'",
+                "neither is 1": "layout = '(4,4):(3,5)'",
+                "neither is 1, by rows": "layout = '(4,4):(5,3)'",
+                "3 and 7, by rows": "layout = '(4,4):(7,3)'",
+                "a swizzle, which comes in chapter 05": "layout = 'S<2,0,2> o 0 o (4,4):(4,1)'",
             },
         ),
     )

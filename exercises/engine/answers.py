@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable
 from inspect import signature
 from operator import index as as_int
-from reprlib import repr as shorten
+from reprlib import repr as short_repr
 
 from exercises.engine.verdict import BadAnswer
 from layoutviz import Layout, LayoutError, Swizzle, composed, modes
@@ -13,6 +13,14 @@ from layoutviz.layout import CoordinateFunction
 from layoutviz.notation import format_tuple
 
 _LONGEST = 500  # characters of a reader's error that are passed on
+
+
+def shorten(value) -> str:
+    """What a reader wrote, in a few characters."""
+    try:
+        return short_repr(value)
+    except ValueError:  # Python writes no whole number of more than 4300 digits
+        return "a number too long to show"
 
 
 def as_layout(name: str, value) -> CoordinateFunction:
@@ -152,7 +160,7 @@ def as_table(name: str, value, rows: int, columns: int) -> list[int]:
     if any(isinstance(entry, (list, tuple)) for entry in entries):
         lengths = [len(e) if isinstance(e, (list, tuple)) else 0 for e in entries]
         if lengths != [columns] * rows:
-            raise BadAnswer(f"`{name}` is nested, but not as {rows} rows of {columns} numbers. A flat list of {count} is right too.")
+            raise BadAnswer(f"`{name}` is nested, but not as {rows} rows of {columns} numbers. Write one flat list of {count}.")
         entries = [entries[row][column] for column in range(columns) for row in range(rows)]
     if len(entries) != count:
         raise BadAnswer(f"`{name}` has {len(entries)} numbers; a layout of shape ({rows},{columns}) has {count} offsets.")

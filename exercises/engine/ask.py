@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import ipywidgets as w
 
-from exercises.engine.respond import blank, line
+from exercises.engine.respond import blank, fill_grid, line
 from layoutviz import Layout
 from layoutviz.color import RIGHT, WRONG
 from layoutviz.scene import Scene
@@ -100,6 +100,36 @@ def ask_choice(words: str, options: Mapping[object, str], answer, picture: Calla
             question.children = (*question.children, Board(picture()))
 
     buttons.observe(on_choice, "value")
+    return question
+
+
+def ask_offsets(words: str, layout: Layout, mixed_up: Mapping[str, Layout] | None = None) -> Question:
+    """Ask to fill in the offsets of a rank-2 layout, each at its coordinate; that of (0,0) is given.
+
+    mixed_up: what is said where the numbers are those of another layout of the same shape. Otherwise the first wrong number is told.
+
+    >>> question = ask_offsets("The offsets:", Layout("(2,2):(2,1)"), {"Which stride is the step down?": Layout("(2,2):(1,2)")})
+    >>> for (i, j), field in question.children[1].fields.items():
+    ...     field.value = str(i + 2 * j)                        # as somebody types; then the button is pressed
+    >>> question.children[1].check()
+    >>> "Which stride is the step down?" in question.said.value
+    True
+    """
+    rows, columns = layout.shape
+    cells = [(i, j) for i in range(rows) for j in range(columns)]
+
+    def check(answers: dict) -> bool:
+        written = dict(zip(map(layout.coordinate, range(layout.size)), answers["offsets"], strict=True))
+        wrong = [cell for cell in cells if written[cell] != layout(cell)]
+        remark = f"All {layout.size} are right."
+        if wrong:
+            (i, j), mine = wrong[0], written[wrong[0]]
+            remark = f"At ({i},{j}) you wrote {mine}. How many steps down is that from (0,0), and how many to the right?"
+            remark = next((said for said, other in (mixed_up or {}).items() if all(written[c] == other(c) for c in cells)), remark)
+        question.say(not wrong, remark)
+        return False  # nothing to keep: this is no exercise
+
+    question = Question(words, fill_grid("offsets", rows, columns, given={(0, 0): layout(0, 0)})(check))  # check says it in there
     return question
 
 

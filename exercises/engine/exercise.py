@@ -44,8 +44,16 @@ class Exercise:
 
 def all_exercises() -> dict[str, Exercise]:
     """Every exercise of every chapter by id, in order."""
-    chapters = sorted(module.name for module in iter_modules(checks.__path__))
-    return {id: e for chapter in chapters for id, e in import_module(f"{checks.__name__}.{chapter}").EXERCISES.items()}
+    return {id: exercise for module in _modules() for id, exercise in exercises_of(module.removeprefix("ch")).items()}
+
+
+def exercises_of(chapter: str) -> dict[str, Exercise]:
+    """Those of one chapter ("01"), none where it has no checkers. No other module is loaded: a fault in one stays there."""
+    return import_module(f"{checks.__name__}.ch{chapter}").EXERCISES if f"ch{chapter}" in _modules() else {}
+
+
+def _modules() -> list[str]:
+    return sorted(module.name for module in iter_modules(checks.__path__))
 
 
 def find(exercise_id: str) -> Exercise:
@@ -54,9 +62,10 @@ def find(exercise_id: str) -> Exercise:
     >>> find("01.2").stars
     2
     """
+    of_chapter = exercises_of(exercise_id.partition(".")[0])
+    if exercise_id in of_chapter:
+        return of_chapter[exercise_id]
     known = all_exercises()
-    if exercise_id in known:
-        return known[exercise_id]
     near = get_close_matches(exercise_id, known, n=3, cutoff=0.5) or list(known)[:3]
     raise LookupError(f'There is no exercise "{exercise_id}". The nearest are {", ".join(near)}: write %%exercise {near[0]}')
 

@@ -8,12 +8,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from inspect import unwrap
 from random import Random, SystemRandom
-from reprlib import repr as shorten
 from traceback import extract_tb
 
 import numpy as np
 
-from exercises.engine.answers import as_cells, as_choice, as_function, as_layout, as_number, as_table, as_tiler, plain
+from exercises.engine.answers import as_cells, as_choice, as_function, as_layout, as_number, as_table, as_tiler, plain, shorten
 from exercises.engine.exercise import one_line
 from exercises.engine.mistakes import recognise_layout, recognise_number, recognise_table, recognise_tiler
 from exercises.engine.verdict import BadAnswer, Mistake, State, Verdict
@@ -25,16 +24,18 @@ from layoutviz.views.blank import blank
 from layoutviz.views.grid import grid
 from layoutviz.views.tiles import tiles
 
-COPY = Mistake("copy of the input", "Your function gives its input back as it came.", "How should input and result differ?")
+COPY = Mistake("copy of the input", "Here your function gives its input back as it came.", "How should input and result differ?")
 ALWAYS_THE_SAME = Mistake("a constant", "It gives the same layout whatever it is given.", "Which parts of the result depend on the input?")
 CHOSEN = "●"
 
 
 def judge_layout(
     name: str, value, wanted, praise: str, own: Callable[[CoordinateFunction], Mistake | None] = lambda answer: None,
-    *, shape_counts: bool = True,
+    *, shape_counts: bool = True, gives: str = "offset",
 ) -> Verdict:  # fmt: skip
     """Judge a layout of any kind by its shape, then by its offsets. own(answer) recognises mistakes of this one exercise, first.
+
+    gives: what the numbers of this layout are, in words: "index" for one that gives indices of another.
 
     RIGHT: the same function in the wanted shape. RIGHT_NOT_FORM: the same function in another shape, where `shape_counts`. WRONG: the
     shape that differs, or the first coordinate whose offset does, with what the answer computes there.
@@ -42,16 +43,17 @@ def judge_layout(
     >>> judge_layout("layout", "(2,3):(1,2)", "(2,3):(3,1)", "Row-major.").mistake.name
     'column for row'
     """
-    return _judge_layout(name, as_layout(name, value), composed.as_layout(wanted), praise, own, shape_counts, "your layout")
+    return _judge_layout(name, as_layout(name, value), composed.as_layout(wanted), praise, own, shape_counts, "your layout", gives)
 
 
-def _judge_layout(name, answer, wanted, praise, own, shape_counts, it) -> Verdict:
+def _judge_layout(name, answer, wanted, praise, own, shape_counts, it, gives="offset") -> Verdict:
     right_shape = answer.shape == wanted.shape
     # by index alone every column-major layout without gaps is the same function: modes of other sizes are no matter of form
     if same_function(answer, wanted) and (not shape_counts or answer.rank != wanted.rank or _mode_sizes(answer) == _mode_sizes(wanted)):
         if right_shape or not shape_counts:
             return Verdict(State.RIGHT, praise, picture(answer))
-        return Verdict(State.RIGHT_NOT_FORM, f"Every index has the right offset, but {_shape_fault(name, answer, wanted)}", picture(answer))
+        but = f"Every index has the right {gives}, but {_shape_fault(name, answer, wanted)}"
+        return Verdict(State.RIGHT_NOT_FORM, but, picture(answer))
     mistake = own(answer) or recognise_layout(answer, wanted)
     if shape_counts and not right_shape:
         return _wrong(_shape_fault(name, answer, wanted), mistake, picture(answer))
@@ -59,7 +61,7 @@ def _judge_layout(name, answer, wanted, praise, own, shape_counts, it) -> Verdic
         return _wrong(f"`{name}` has {answer.size} elements, and that is not how many it should have.", mistake, picture(answer))
     bad = int(np.argmax(answer.offsets() != wanted.offsets()))
     where = format_tuple(answer.coordinate(bad))
-    message = f"At coordinate {where} {it} gives offset {answer(bad)}, and that is not where this element belongs."
+    message = f"At coordinate {where} {it} gives {gives} {answer(bad)}, and that is not where this element belongs."
     return _wrong(message, mistake, picture(answer, bad))
 
 
@@ -180,19 +182,18 @@ def judge_function(
 ) -> Verdict:  # fmt: skip
     """Judge a function over layouts on new inputs, by what `wanted` (a right function) gives for them: layouts or whole numbers.
 
-    cases(random) -> the tuples of arguments to call it with, new ones each time; the message says the seed they came from. Of the first
-    that fails the message says the arguments, and what the result computes where it departs. RAISED where the learner's code raises.
+    cases(random) -> the tuples of arguments to call it with, new ones each time; the first ones come again last. Of those that fail
+    first the message says the arguments, and what the result computes where it departs. RAISED where the learner's code raises.
     slips: (function, mistake); an answer that gives what such a function gives for all the arguments has that mistake.
 
     >>> def cases(random): return [(random_layout(random),) for _ in range(8)]
     >>> judge_function("f", lambda layout: layout, lambda layout: layout.size, cases, "All right.", seed=1).message
-    '`f((3,6):(1,3))` is of type Layout; wanted is one whole number. (Seed of the inputs: 1.)'
+    '`f((3,6):(7,1))` is of type Layout; wanted is one whole number.'
     """
-    seed = SystemRandom().randrange(10**6) if seed is None else seed
-    arguments = cases(Random(seed))
+    arguments = cases(SystemRandom() if seed is None else Random(seed))
     function = as_function(name, value, len(arguments[0]))
     verdicts = []
-    for given in arguments:
+    for given in (*arguments, arguments[0]):
         call = f"{name}({', '.join(map(format_tuple, given))})"
         try:
             verdict = _judge_call(call, function, given, plain(wanted(*given)), praise, shape_counts)
@@ -202,7 +203,7 @@ def judge_function(
             if verdict.state is State.WRONG and (mistake := _slip(function, slips, arguments)):
                 first = verdict.message.removesuffix(f" {verdict.mistake.words}") if verdict.mistake else verdict.message
                 verdict = _wrong(first, mistake, verdict.scene)
-            return replace(verdict, message=f"{verdict.message} (Seed of the inputs: {seed}.)")
+            return verdict
         verdicts.append(verdict)
     return next((verdict for verdict in verdicts if not verdict.ok), verdicts[0])
 
@@ -211,7 +212,9 @@ def _slip(function: Callable, slips, arguments: list[tuple]) -> Mistake | None:
     """The mistake of an answer that is a known wrong function, or the same whatever it is given."""
     try:
         answers = [as_layout("answer", function(*given)) for given in arguments]
-    except Exception:  # no layouts, or it raises: the verdict says so
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # no layouts, or it raises or exits: the verdict says so
         return None
     if all(answer == answers[0] for answer in answers):
         return ALWAYS_THE_SAME
@@ -244,11 +247,13 @@ def _line_of(error: BaseException, function: Callable) -> str:
 def random_layout(random: Random, rank: int = 2) -> Layout:
     """A layout with an injective function, extents of 2 to 7, no two alike, its modes in any order in memory, some padded.
 
+    Its smallest stride is 1, 2 or 3.
+
     >>> str(random_layout(Random(1)))
-    '(3,6):(1,3)'
+    '(3,6):(7,1)'
     """
     extents = random.sample(range(2, 8), rank)
-    strides, step = [0] * rank, 1
+    strides, step = [0] * rank, random.randrange(1, 4)
     for mode in random.sample(range(rank), rank):
         strides[mode] = step
         step = step * extents[mode] + random.randrange(3)

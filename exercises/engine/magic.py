@@ -10,7 +10,7 @@ import ipywidgets
 from IPython.core.error import UsageError
 
 from exercises.engine import progress, sandbox
-from exercises.engine.exercise import Exercise, all_exercises, attempt, find, judge, not_attempted, one_line, setup_source
+from exercises.engine.exercise import Exercise, attempt, exercises_of, find, judge, not_attempted, one_line, setup_source
 from exercises.engine.show import HintPanel, show
 from exercises.engine.verdict import State, Verdict, verdicts
 from ladder.lowering import has_dsl
@@ -62,7 +62,7 @@ def register(shell) -> None:
 def _get_ready_for(chapter: str) -> None:
     """Start the child process for a chapter's kernel exercises, if it has any, while the reader still reads."""
     is_there, _ = NEEDS["dsl"]
-    if is_there() and any(id.startswith(f"{chapter}.") and exercise.limit is not None for id, exercise in all_exercises().items()):
+    if is_there() and any(exercise.limit is not None for exercise in exercises_of(chapter).values()):
         sandbox.get_ready()
 
 

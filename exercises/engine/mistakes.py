@@ -22,11 +22,11 @@ BROADCAST = Mistake(
     "Walk along each mode in turn. Along which one does the offset never change?",
 )  # fmt: skip
 ROW_FOR_COLUMN = Mistake(
-    "row for column", "A step along a row is shorter than a step down a column: that is row-major.",
+    "row for column", "A step along a row is shorter than a step down a column, as in row-major.",
     "Which elements are to be neighbours in memory, those of a row or those of a column?",
 )  # fmt: skip
 COLUMN_FOR_ROW = Mistake(
-    "column for row", "In your layout a step down a column is shorter than a step along a row: that is column-major.",
+    "column for row", "In your layout a step down a column is shorter than a step along a row, as in column-major.",
     "Which elements are to be neighbours in memory, those of a row or those of a column?",
 )  # fmt: skip
 SWAPPED = Mistake(
