@@ -47,12 +47,17 @@ checks: list[Check] = []  # every check of this process, oldest first
 def record(check: Check) -> Check:
     """Keep a check in `checks` and, where LADDER_CHECKS names a file, append it there as a line of JSON."""
     checks.append(check)
+    log(asdict(check) | {"ok": check.ok, "on_gpu": check.on_gpu})
+    return check
+
+
+def log(line: dict) -> None:
+    """Append a line of JSON to the file that LADDER_CHECKS names, if it names one. What is no number is written as null."""
     path = os.environ.get("LADDER_CHECKS")
     if path:
-        line = {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in asdict(check).items()}
+        finite = {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in line.items()}
         with open(path, "a", encoding="utf-8") as f:
-            f.write(json.dumps(line | {"ok": check.ok, "on_gpu": check.on_gpu}) + "\n")
-    return check
+            f.write(json.dumps(finite) + "\n")
 
 
 def against_cublas(name: str, run, A, B, C=None, *, device, bound: float = BOUND, seed: int | None = None) -> Check:

@@ -15,7 +15,7 @@ from uuid import uuid4
 import numpy as np
 
 from ladder import lowering
-from ladder.checks import BOUND, Check, against_cublas, checks
+from ladder.checks import BOUND, Check, against_cublas, checks, log
 from ladder.devices import Gpu, Host
 from ladder.errors import CheckFailed, LadderError
 from ladder.operands import make_operands, mode_sizes, operand_pairs, padded_output
@@ -70,8 +70,11 @@ def _on_gpu(gemm, pairs, mnk, time_mnk, machine: Preflight, look: str) -> list[C
         _demand(here)
         done += here
     times = _time_pairs(gemm, _make_pairs(pairs, time_mnk), device)
-    each = ", ".join(f"{name} {ours.ms:.3g} ms ({cublas.ms / ours.ms:.3f}x)" for name, (ours, cublas) in times.items())
-    print(f"time   {_by(time_mnk)}: {each}; in brackets, its speed as a part of cuBLAS's")
+    size = _by(time_mnk)
+    rows = [{"pair": name, "size": size, "ms": ours.ms, "cublas_ratio": cublas.ms / ours.ms} for name, (ours, cublas) in times.items()]
+    for row in rows:
+        log({"time": row})
+    print(f"time   {_times(rows)}; in brackets, its speed as a part of cuBLAS's")
     print(f"look   {look}")
     return done
 
@@ -93,6 +96,11 @@ def _errors(rows) -> str:
     rows = list(rows)
     each = ", ".join(f"{name.rsplit(' ', 1)[0]} {'nan' if error is None else format(error, '.1e')}" for name, error, _ in rows)
     return f"{each}; cuBLAS at most {max(cublas for *_, cublas in rows):.1e}"
+
+
+def _times(rows) -> str:
+    """Rows of one size in words."""
+    return f"{rows[0]['size']}: " + ", ".join(f"{row['pair']} {row['ms']:.3g} ms ({row['cublas_ratio']:.3f}x)" for row in rows)
 
 
 def _check(gemm, name, A, B, device) -> Check:
@@ -163,7 +171,8 @@ def _print_instruction(compiled, layouts) -> None:
         load = next((i for i in compiled[name].instructions if i.startswith("LDG") and i.endswith(step)), None)
         if load:
             seen.add(stride)
-            print(f"SASS   {name}: {load:<40} A's next k: {stride} slot{'s' * (stride != 1)}, {hex(2 * stride)} bytes on")
+            step = f"{stride} slot{'s' * (stride != 1)} on, {2 * stride} bytes, in hexadecimal {hex(2 * stride)}"
+            print(f"SASS   {name}: {load:<40} A's next k: {step}")
     if not seen:
         name, one = next(iter(compiled.items()))
         loads = [i for i in one.instructions if i.startswith("LDG")]
@@ -198,6 +207,8 @@ def _print_recorded(chapter: str | None) -> None:
         by_size.setdefault(check["name"].rsplit(" ", 1)[1], []).append((check["name"], check["error"], check["cublas_error"]))
     for size, recorded in by_size.items():
         print(f"       {size}: {_errors(recorded)}")
+    if record.get("times"):
+        print(f"       time {_times(record['times'])}; in brackets, its speed as a part of cuBLAS's")
 
 
 def _read(path: Path, default):

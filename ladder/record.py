@@ -22,12 +22,16 @@ from pathlib import Path
 
 import nbformat
 
+from ladder import bank_counters
+from ladder.errors import LadderError
 from ladder.preflight import Preflight, preflight
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("ladder", "layoutviz")
 GPU_CALLS = re.compile(r"\b(gemm_through_layouts|against_cublas)\(")
-RUNGS = {"naive": (4096, 4096, 4096), "tiled": (4096, 4096, 4096)}  # rung, a module of ladder with <rung>_gemm -> the size it is timed at
+RUNGS = {
+    name: (4096, 4096, 4096) for name in ("naive", "tiled", "tiled_swizzled")
+}  # rung, a module of ladder with <rung>_gemm -> the size it is timed at
 CELL_SECONDS = 600
 VERDICTS = """\
 import json as _json, sys as _sys
@@ -56,6 +60,7 @@ def main(arguments=None, root: Path = ROOT) -> int:
     ok = all([_record_notebook(name, root, machine, f"[{i}/{len(due)}]") for i, name in enumerate(due, 1)])
     if not options.only:
         ok &= _record_rungs(root, machine, again=options.all)
+        ok &= _record_counters(root, again=options.all)
     return 0 if ok else 1
 
 
@@ -117,7 +122,7 @@ def _record_notebook(name: str, root: Path, machine: Preflight, progress: str) -
     """Run one notebook and write its record; a line before and after says how it goes."""
     print(f"{progress} {name} ...", flush=True)
     code, began = code_hash(root / name, root), time.monotonic()  # before the run: an edit while it runs makes the record stale
-    checks, faults = run_notebook(root / name)
+    checks, times, faults = run_notebook(root / name)
     record = {
         "code": code,
         "ok": not faults,
@@ -128,6 +133,7 @@ def _record_notebook(name: str, root: Path, machine: Preflight, progress: str) -
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "seconds": round(time.monotonic() - began, 1),
         "checks": [{key: check[key] for key in ("name", "error", "cublas_error", "bound")} for check in checks],
+        "times": times,
     }
     records = read_json(root / "results/gpu.json", {}) | {name: record}
     there = set(find_notebooks(root))
@@ -137,8 +143,8 @@ def _record_notebook(name: str, root: Path, machine: Preflight, progress: str) -
     return not faults
 
 
-def run_notebook(path: Path) -> tuple[list[dict], list[str]]:
-    """Execute a notebook in a kernel of its own and return (its checks on the GPU, what went wrong).
+def run_notebook(path: Path) -> tuple[list[dict], list[dict], list[str]]:
+    """Execute a notebook in a kernel of its own and return (its checks on the GPU, its times, what went wrong).
 
     Wrong is: a cell that raised, a check that failed, no check on a GPU where the notebook calls for one, an exercise of a
     solution that is not right. The notebook's file is not changed.
@@ -161,14 +167,15 @@ def run_notebook(path: Path) -> tuple[list[dict], list[str]]:
             client.execute(env=env)
         except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
             faults.append(_last_line(str(error)))
-        checks = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+        logged = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+    checks, times = [line for line in logged if "time" not in line], [line["time"] for line in logged if "time" in line]
     verdicts = {} if faults else json.loads(notebook.cells[-1].outputs[0].text)
     on_gpu = [check for check in checks if check["on_gpu"]]
     faults += [f"check {c['name']} failed: {c['note']}" for c in checks if not c["ok"] and not faults]
     if wants_check and not on_gpu:
         faults.append("no check ran on the GPU")
     faults += [f"exercise {id} is not right" for id in exercises if not verdicts.get(id) and not faults]
-    return on_gpu, faults
+    return on_gpu, times, faults
 
 
 def _last_line(text: str) -> str:
@@ -201,6 +208,25 @@ def _record_rungs(root: Path, machine: Preflight, again: bool) -> bool:
         write_json(path, [row for row in rows if not (row in here and row["rung"] in {r["rung"] for r in new})] + new)
         print(f"rung {rung}: " + ", ".join(f"{row['rung']} {row['tflops']} TFLOP/s" for row in new), flush=True)
     return ok
+
+
+def _record_counters(root: Path, again: bool) -> bool:
+    """Have the profiler count bank conflicts; write results/bank_conflicts.json. A profiler that is missing or refused is a failure."""
+    path, code = (
+        root / bank_counters.PATH.relative_to(ROOT),
+        _hash(["from ladder import bank_counters, shared_access, tiled_swizzled"], root),
+    )
+    if not again and read_json(path, {}).get("code") == code:
+        return True
+    print("bank conflicts, counted by the profiler ...", flush=True)
+    try:
+        counted = bank_counters.measure()
+    except LadderError as error:
+        print(f"bank conflicts: {error}", flush=True)
+        return False
+    write_json(path, counted | {"code": code})
+    print(f"bank conflicts: {len(counted['accesses'])} accesses counted", flush=True)
+    return True
 
 
 def read_json(path: Path, default):

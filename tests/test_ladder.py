@@ -352,7 +352,7 @@ def test_without_a_gpu_nothing_looks_like_a_pass(results, monkeypatch, capsys):
     assert harness.gemm_through_layouts(naive_gemm, chapter="01") == []
     out = capsys.readouterr().out
     assert out.startswith("no GPU here: compiled for sm_90a, NOT run")
-    assert "LDG.E.U16" in out and "200 slots, 0x190 bytes on" in out
+    assert "LDG.E.U16" in out and "200 slots on, 400 bytes, in hexadecimal 0x190" in out
     assert "NN, NT, TN, TT equal numpy's products" in out and "none yet" in out
     assert all(check.where == "CPU" and not check.on_gpu for check in harness.checks[before:])
     assert "GPU    " not in out and "cuBLAS" not in out
@@ -361,13 +361,15 @@ def test_without_a_gpu_nothing_looks_like_a_pass(results, monkeypatch, capsys):
 def test_the_recorded_run_is_shown_with_its_date(results, monkeypatch, capsys):
     check = {"name": "NN 200x136x72", "error": 2e-4, "cublas_error": 3e-4, "bound": 1e-3}
     checks = [check, check | {"name": "TT 200x136x72", "error": None}, check | {"name": "NN 9x8x7"}]
-    entry = {"gpu": "NVIDIA H200", "date": "2026-11-30T10:00:00+00:00", "checks": checks}
+    times = [{"pair": pair, "size": "9x8x7", "ms": ms, "cublas_ratio": ratio} for pair, ms, ratio in (("NN", 0.25, 0.5), ("TT", 1.5, 0.1))]
+    entry = {"gpu": "NVIDIA H200", "date": "2026-11-30T10:00:00+00:00", "checks": checks, "times": times}
     for ok, word in ((True, "passed"), (False, "FAILED")):
         (results / "gpu.json").write_text(json.dumps({"notebooks/01_paper_layouts.ipynb": entry | {"ok": ok}}))
         harness._print_recorded("01")
         out = capsys.readouterr().out
         assert word in out and "NVIDIA H200, 2026-11-30" in out
         assert "       200x136x72: NN 2.0e-04, TT nan; cuBLAS at most 3.0e-04\n       9x8x7: NN 2.0e-04; cuBLAS" in out
+        assert "time 9x8x7: NN 0.25 ms (0.500x), TT 1.5 ms (0.100x);" in out
 
 
 def test_without_the_dsl_one_line(results, monkeypatch, capsys):

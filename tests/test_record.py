@@ -37,6 +37,7 @@ def course(tmp_path):
 
 
 CHECK = {"name": "TN", "error": 2e-4, "bound": 1e-3, "cublas_error": 2e-4, "exact": True, "strays": 0, "where": "NVIDIA H200"}
+TIME = {"pair": "TN", "size": "4x3x2", "ms": 1.5, "cublas_ratio": 0.5}
 CHECK |= {"note": "", "ok": True, "on_gpu": True}
 
 
@@ -52,6 +53,7 @@ def test_record_format_and_resumption(course, monkeypatch, capsys):
         course(name, f"'{name}'")
     monkeypatch.setattr(record, "preflight", lambda: H200)
     monkeypatch.setattr(record, "RUNGS", {})
+    monkeypatch.setattr(record.bank_counters, "measure", lambda: {"accesses": []})
     ran, stop_at = [], "notebooks/02_b.ipynb"
 
     def run(path):
@@ -59,7 +61,7 @@ def test_record_format_and_resumption(course, monkeypatch, capsys):
         if name == stop_at:
             raise KeyboardInterrupt
         ran.append(name)
-        return [CHECK], ["it broke"] if name.startswith("solutions") else []
+        return [CHECK], [TIME], ["it broke"] if name.startswith("solutions") else []
 
     monkeypatch.setattr(record, "run_notebook", run)
     with pytest.raises(KeyboardInterrupt):
@@ -67,7 +69,8 @@ def test_record_format_and_resumption(course, monkeypatch, capsys):
     written = json.loads((course.root / "results/gpu.json").read_text())
     assert list(written) == ["notebooks/01_a.ipynb"]
     entry = written["notebooks/01_a.ipynb"]
-    assert list(entry) == ["code", "ok", "gpu", "driver", "torch", "dsl", "date", "seconds", "checks"]
+    assert list(entry) == ["code", "ok", "gpu", "driver", "torch", "dsl", "date", "seconds", "checks", "times"]
+    assert entry["times"] == [TIME]
     assert entry["ok"] is True and len(entry["code"]) == 64 and entry["gpu"] == "NVIDIA H200"
     assert entry["checks"] == [{"name": "TN", "error": 2e-4, "cublas_error": 2e-4, "bound": 1e-3}]
 
@@ -133,6 +136,7 @@ SOLVED = "%%exercise 01.1\n1"
         ("notebooks/01_a.ipynb", ["def against_cublas(): pass", "against_cublas()"], ["no check ran on the GPU"]),
         ("notebooks/01_a.ipynb", ["def against_cublas(): pass", "LOG on_gpu=False"], ["no check ran on the GPU"]),
         ("notebooks/01_a.ipynb", ["def against_cublas(): pass", "LOG"], []),
+        ("notebooks/01_a.ipynb", ["def against_cublas(): pass", "LOG", "TIME"], []),
         ("notebooks/01_a.ipynb", ["LOG ok=False, note='C(0,0) is 1'"], ["check TN failed: C(0,0) is 1"]),
         ("solutions/01_a.ipynb", [EXERCISES % True, SOLVED], []),
         ("solutions/01_a.ipynb", [EXERCISES % False, SOLVED], ["exercise 01.1 is not right"]),
@@ -140,17 +144,18 @@ SOLVED = "%%exercise 01.1\n1"
     ],
 )
 def test_run_notebook_knows_what_went_wrong(course, name, cells, faults):
-    cells = [_log_cell(cell) if cell.startswith("LOG") else cell for cell in cells]
+    names = [cell[:4] for cell in cells]
+    cells = [_log_cell(cell) if cell.startswith(("LOG", "TIME")) else cell for cell in cells]
     path = course(name, *cells)
     before = path.read_bytes()
-    found, said = record.run_notebook(path)
-    assert said == faults and path.read_bytes() == before
+    found, times, said = record.run_notebook(path)
+    assert said == faults and path.read_bytes() == before and times == ([TIME] if "TIME" in names else [])
     assert all(check["on_gpu"] for check in found)
 
 
 def _log_cell(cell):
-    changes = eval(f"dict({cell[3:]})")
-    return f"import os\nwith open(os.environ['LADDER_CHECKS'], 'a') as f: f.write({json.dumps(CHECK | changes)!r} + '\\n')"
+    line = {"time": TIME} if cell == "TIME" else CHECK | eval(f"dict({cell[3:]})")
+    return f"import os\nwith open(os.environ['LADDER_CHECKS'], 'a') as f: f.write({json.dumps(line)!r} + '\\n')"
 
 
 def test_rungs_are_measured_when_something_is_stale(course, monkeypatch, capsys):
@@ -203,3 +208,21 @@ def test_a_rung_is_stale_when_its_sources_changed(course, monkeypatch):
     assert len(calls) == 1
     (course.root / "ladder/naive.py").write_text("TILE = 8\n")
     assert record._record_rungs(course.root, H200, again=False) and len(calls) == 2
+
+
+def test_counters_are_counted_when_their_sources_changed(course, monkeypatch, capsys):
+    (course.root / "ladder/bank_counters.py").write_text("x = 1\n")
+    calls = []
+    monkeypatch.setattr(record.bank_counters, "measure", lambda: calls.append(1) or {"accesses": [1, 2]})
+    assert all(record._record_counters(course.root, again=False) for _ in range(2)) and len(calls) == 1
+    assert "2 accesses counted" in capsys.readouterr().out
+    (course.root / "ladder/bank_counters.py").write_text("x = 2\n")
+    assert record._record_counters(course.root, again=False) and len(calls) == 2
+
+    def refused():
+        raise record.LadderError("there is no program ncu here")
+
+    monkeypatch.setattr(record.bank_counters, "measure", refused)
+    before = (course.root / "results/bank_conflicts.json").read_bytes()
+    assert not record._record_counters(course.root, again=True) and "no program ncu" in capsys.readouterr().out
+    assert (course.root / "results/bank_conflicts.json").read_bytes() == before
