@@ -122,17 +122,17 @@ def _time_pairs(gemm, layouts, device: Gpu) -> dict[str, tuple[Timing, Timing]]:
     """For each pair the kernel's time and cuBLAS's, all from one interleaved run."""
     from ladder import binding
 
-    candidates, set_bytes = {}, []
+    made, set_bytes = {}, []
     for name, (A, B) in layouts.items():
         operands = make_operands(A, B)
-        candidates[name], candidates[f"cublas {name}"] = _candidates(binding.compile_for_gpu(gemm, operands), operands, device)
+        made[name], made[f"cublas {name}"] = candidates(binding.compile_for_gpu(gemm, operands), operands, device)
         set_bytes.append(2 * sum(o.table.size for o in operands))
-    times = timed(candidates, min(set_bytes))
+    times = timed(made, min(set_bytes))
     return {name: (times[name], times[f"cublas {name}"]) for name in layouts}
 
 
-def _candidates(launch, operands, device: Gpu):
-    """make(i) for the kernel and for cuBLAS; both use the same i-th copy of random normal data."""
+def candidates(launch, operands, device: Gpu):
+    """make(i), as `timed` takes it, for the kernel and for cuBLAS; both use the same i-th copy of random normal data."""
     sets, rng = [], np.random.default_rng()
     flats = [o.place(rng.standard_normal((o.rows, o.cols)).astype(np.float16)) for o in operands[:2]] + [operands[2].blank()]
 

@@ -29,6 +29,7 @@ def _mix(at: float) -> str:
 _SHADES = tuple(_mix(n / 63) for n in range(64))
 # any two are at least 10 apart (CIEDE2000), also as seen with each of the three common colour-vision deficiencies: tests/test_pictures.py
 _CATEGORIES = ("#8fe6fb", "#fbe4ce", "#a1be75", "#d2e5e4", "#c9b5ad", "#dfe898", "#9ab3f0", "#b8b6c5")
+FILLS = len(_CATEGORIES)
 
 
 def ramp(low: int, high: int) -> Color:
@@ -48,7 +49,7 @@ def ramp(low: int, high: int) -> Color:
 
 def categories(key: int) -> str:
     """Eight fills in turn: for keys that only name a group, such as tiles, threads or banks."""
-    return _CATEGORIES[key % len(_CATEGORIES)]
+    return _CATEGORIES[key % FILLS]
 
 
 def thread_category(thread: int) -> int:

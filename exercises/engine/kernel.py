@@ -7,7 +7,6 @@ wrong one can be read, then by norm against cuBLAS, then timed, then checked onc
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -148,18 +147,10 @@ def _wrong(where: str, small: Trial, tile, warps) -> Verdict:
 
 def _time(launch, operands, device) -> tuple[float, float]:
     """Milliseconds of one call, and its speed as a part of cuBLAS's, from one interleaved run."""
-    from ladder.timing import timed
+    from ladder.harness import candidates, timed
 
-    rng, sets = np.random.default_rng(0), []
-
-    def buffers(i):
-        while len(sets) <= i:
-            values = [o.place(rng.standard_normal((o.rows, o.cols)).astype(np.float16)) for o in operands[:2]]
-            sets.append([device.put(flat) for flat in (*values, operands[2].blank())])
-        return sets[i]
-
-    candidates = {"yours": lambda i: partial(launch, *buffers(i)), "cublas": lambda i: device.cublas_call(*buffers(i), operands)}
-    times = timed(candidates, 2 * sum(o.table.size for o in operands), rounds=5, settle=0.2)
+    both = dict(zip(("yours", "cublas"), candidates(launch, operands, device), strict=True))
+    times = timed(both, 2 * sum(o.table.size for o in operands), rounds=5, settle=0.2)
     return times["yours"].ms, times["cublas"].ms / times["yours"].ms
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from layoutviz.color import BLANK, Color, categories
+from layoutviz.color import BLANK, FILLS, Color, categories
 from layoutviz.composed import CoordinateFunction
 from layoutviz.errors import LayoutError
 from layoutviz.modes import as_tiler, tiler_text
@@ -14,7 +14,6 @@ from layoutviz.scene import Panel
 from layoutviz.views.grid import grid, window_note
 
 ROW = 120  # letters of labels that stand side by side before a grid starts a new row
-FILLS = 8  # that `categories` has
 
 
 def one_layout(thing, name: str) -> CoordinateFunction:
