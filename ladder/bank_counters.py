@@ -182,13 +182,14 @@ def launch_all() -> None:
     from ladder.devices import Gpu
     from ladder.operands import make_operands, operand_pairs
     from ladder.shared_access import load_through
-    from ladder.tiled_swizzled import gemm_with
+    from ladder.tiled_swizzled import STORAGE, gemm_with
 
     for access in ACCESSES:
         load_through(as_layout(access.layout), as_layout(access.threads), access.bits, access.vector)
     operands, random = make_operands(*operand_pairs(*GEMM_MNK)["TN"]), np.random.default_rng()
     for storage in STORAGES:
-        run = trial(binding.compile_for_gpu(gemm_with(storage), operands), operands, Gpu(), lambda *shape: random.standard_normal(shape))
+        launch = binding.compile_for_gpu(gemm_with(STORAGE[storage]), operands)
+        run = trial(launch, operands, Gpu(), lambda *shape: random.standard_normal(shape))
         if not relative_error(run.got, run.want) <= BOUND:
             raise LadderError(f"the GEMM with storage {storage} is wrong")
 

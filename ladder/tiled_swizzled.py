@@ -1,8 +1,8 @@
 """The third rung: tiles that lie row by row in shared memory, read 16 bytes at a time, with the bank conflicts swizzled away.
 
 The kernel is that of `ladder.tiled` but for how it reads its tiles. A row of a tile is 64 fp16 along K, 128 bytes, and a thread reads 8
-of them at once. So 8 neighbouring threads, each on a row of its own, ask the same 4 of the 32 banks. `tile_layout` has three ways to
-store such a tile: as it is; with rows padded by 16 bytes; swizzled, which needs not one byte more.
+of them at once. So 8 neighbouring threads, each on a row of its own, ask the same 4 of the 32 banks. STORAGE has three ways to lay out
+such a tile: as it is; with rows padded by 16 bytes; swizzled, which needs not one byte more.
 
     python -m ladder.tiled_swizzled --mnk 300,200,100      checks and times it on the GPU; without one, compiles it
 """
@@ -18,21 +18,28 @@ TILE_K = 64  # 128 bytes of fp16: one word of each bank
 VECTOR = 8  # elements that a thread reads at once, 16 bytes
 
 
-def tile_layout(storage: str, rows: int):
-    """The layout in shared memory of a tile of `rows` by TILE_K; `storage` is none, padding or swizzle."""
-    if storage == "padding":
-        return cute.make_layout((rows, TILE_K), stride=(TILE_K + VECTOR, 1))
-    by_rows = cute.make_layout((rows, TILE_K), stride=(TILE_K, 1))
-    return {"none": by_rows, "swizzle": cute.make_composed_layout(cute.make_swizzle(3, 3, 3), 0, by_rows)}[storage]
+def by_rows(rows: int):
+    return cute.make_layout((rows, TILE_K), stride=(TILE_K, 1))
+
+
+def padded(rows: int):
+    return cute.make_layout((rows, TILE_K), stride=(TILE_K + VECTOR, 1))
+
+
+def swizzled(rows: int):
+    return cute.make_composed_layout(cute.make_swizzle(3, 3, 3), 0, by_rows(rows))
+
+
+STORAGE = {"none": by_rows, "padding": padded, "swizzle": swizzled}  # how a tile of `rows` by TILE_K lies in shared memory
 
 
 @cute.kernel
-def swizzled_kernel(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, storage: cutlass.Constexpr):
-    """One block computes one tile of C."""
+def swizzled_kernel(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, tile_layout: cutlass.Constexpr):
+    """One block computes one tile of C; tile_layout(rows) is the layout of a tile in shared memory."""
     thread, _, _ = cute.arch.thread_idx()
     block_m, block_n, _ = cute.arch.block_idx()
     smem = SmemAllocator()
-    sA, sB = (smem.allocate_tensor(mA.element_type, tile_layout(storage, rows), 16) for rows in (TILE_M, TILE_N))
+    sA, sB = (smem.allocate_tensor(mA.element_type, tile_layout(rows), 16) for rows in (TILE_M, TILE_N))
     # (TILE, TILE_K, tiles along K): the tiles of this block, and beside them the coordinates of their elements
     gA, cA = (cute.local_tile(each, (TILE_M, TILE_K), (block_m, None)) for each in (mA, cute.make_identity_tensor(mA.shape)))
     gB, cB = (cute.local_tile(each, (TILE_N, TILE_K), (block_n, None)) for each in (mB, cute.make_identity_tensor(mB.shape)))
@@ -64,18 +71,18 @@ def swizzled_kernel(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, storage: 
             tCg[i] = acc[i].to(mC.element_type)
 
 
-def gemm_with(storage: str):
-    """The GEMM whose tiles lie in shared memory as `tile_layout(storage, rows)` says."""
+def gemm_with(tile_layout):
+    """The GEMM whose tiles, of `rows` by TILE_K, lie in shared memory as `tile_layout(rows)` says."""
 
     @cute.jit
     def gemm(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, stream: cuda.CUstream):
         grid = (cute.ceil_div(cute.size(mC, mode=[0]), TILE_M), cute.ceil_div(cute.size(mC, mode=[1]), TILE_N), 1)
-        swizzled_kernel(mA, mB, mC, storage).launch(grid=grid, block=(THREADS * THREADS, 1, 1), stream=stream)
+        swizzled_kernel(mA, mB, mC, tile_layout).launch(grid=grid, block=(THREADS * THREADS, 1, 1), stream=stream)
 
     return gemm
 
 
-tiled_swizzled_gemm = gemm_with("swizzle")
+tiled_swizzled_gemm = gemm_with(swizzled)
 
 if __name__ == "__main__":
     from ladder import harness

@@ -14,7 +14,7 @@ from exercises.engine.exercise import setup_source, solution_source
 from exercises.engine.verdict import BadAnswer, State, Verdict
 from ladder.lowering import has_dsl
 from ladder.preflight import preflight
-from layoutviz import Layout, select
+from layoutviz import ComposedLayout, Layout, Tensor, select
 from layoutviz.int_tuple import leaf_values, nest
 from layoutviz.scene import Scene
 
@@ -37,7 +37,7 @@ def test_the_heading_has_the_title_and_the_stars_and_says_how_it_is_judged(exerc
     assert ("Run the cell as it is" in text) == (exercise.respond is not None)
 
 
-@pytest.mark.parametrize("id, layout", [("02.1", ch02.BY_HAND), ("02.2", ch02.INDEXED.shape), ("02.5", ch02.BROKEN), ("02.6", ch02.ROWS)])
+@pytest.mark.parametrize("id, layout", [("02.1", ch02.BY_HAND), ("02.2", ch02.INDEXED), ("02.5", ch02.BROKEN), ("02.6", ch02.ROWS)])
 def test_the_text_gives_what_the_checker_takes_as_given(id, layout):
     assert f"`{layout}`".replace(" ", "") in text_of(id).replace(" ", "")
 
@@ -52,21 +52,25 @@ def test_02_1_is_filled_in_on_a_board():
 
 
 @given(st.integers(-5, 40))
-def test_02_2_takes_the_place_in_the_order_of_nested_loops_written_from_the_right(index):
-    order = [((a, b), (c, d)) for d in range(2) for c in range(2) for b in range(2) for a in range(3)]
-    verdict = ch02.check_index(index)
-    assert verdict.ok is (index == order.index(((1, 1), (0, 1))))
-    assert verdict.ok or "16" not in verdict.message.replace(f"`index` is {index}", "")
+def test_02_2_takes_the_sum_of_the_steps_at_the_index_in_the_order_of_nested_loops_written_from_the_right(offset):
+    order = [2 * a + 12 * b + c + 6 * d for d in range(2) for c in range(2) for b in range(2) for a in range(3)]
+    verdict = ch02.check_offset(offset)
+    assert verdict.ok is (offset == order[9])
+    assert verdict.ok or "13" not in verdict.message.replace(f"`offset` is {offset}", "")
 
 
-def place_in_tiles(i: int, j: int) -> int:
+def test_02_2_asks_for_the_index_that_is_judged():
+    assert f"index {ch02.ASKED}." in text_of("02.2")
+
+
+def slot_in_tiles(i: int, j: int) -> int:
     """Slot of (i,j), found by filling memory: rows of tiles, tiles, columns of a tile, its rows."""
     order = [(3 * I + i, 4 * J + j) for I in range(2) for J in range(2) for j in range(4) for i in range(3)]  # noqa: E741
     return order.index((i, j))
 
 
 def test_02_3_is_what_filling_memory_tile_by_tile_gives():
-    assert all(ch02.TILED(i, j) == place_in_tiles(i, j) for i in range(6) for j in range(8))
+    assert all(ch02.TILED(i, j) == slot_in_tiles(i, j) for i in range(6) for j in range(8))
 
 
 def test_02_5_is_the_interleaving_of_binary_digits():
@@ -75,8 +79,7 @@ def test_02_5_is_the_interleaving_of_binary_digits():
         return sum(bit << n for n, bit in enumerate(bits))
 
     assert all(ch02.MORTON(i, j) == digits(i, j) for i in range(8) for j in range(4))
-    wrong = [a == b for a, b in zip(leaf_values(ch02.BROKEN.stride), leaf_values(ch02.MORTON.stride), strict=True)]
-    assert wrong.count(False) == 1, "one stride is planted"
+    assert sorted(ch02.BROKEN.offsets()) == list(range(32)), "nothing is shared, so that the fault must be looked for"
 
 
 @pytest.mark.parametrize("rows", [(2, 4), (4, 2), (2, 2, 2), (2, (2, 2)), ((2, 2), 2)])
@@ -122,12 +125,24 @@ def test_functions_are_refused_by_law_on_all_inputs_with_the_same_words(id, name
         assert verdict.state is State.WRONG and says in verdict.message
 
 
-@pytest.mark.parametrize("id, slips, right", [("02.4", ch02.BY_TILE_SLIPS, ch02.regrouped), ("02.7", ch02.B_LAYOUT_SLIPS, ch02.stored_B)])
+@pytest.mark.parametrize("id, slips, right", [("02.4", ch02.CUT_SLIPS, ch02.cut_in_tiles), ("02.7", ch02.B_LAYOUT_SLIPS, ch02.stored_B)])
 def test_each_slip_is_wrong_and_is_told_from_the_others(id, slips, right):
-    given = ch02._tiled_layouts(Random(1)) if id == "02.4" else ch02._some_sizes(Random(1))
+    given = ch02._matrices(Random(1)) if id == "02.4" else ch02._some_sizes(Random(1))
     for slip, mistake in slips:
         assert judge._slip(slip, slips, given) == mistake and "?" in mistake.hint
         assert all(slip(*each) != right(*each) for each in given)
+
+
+def test_02_4_finds_each_element_in_its_tile():
+    for matrix, a, c in ch02._matrices(Random(2)):
+        cut = ch02.cut_in_tiles(matrix, a, c)
+        M, N = matrix.shape
+        assert all(cut(((i % a, j % c), (i // a, j // c))) == matrix(i, j) for i in range(M) for j in range(N))
+
+
+def test_02_8_has_the_names_of_each_cell():
+    for cells in ch02.NAMES.values():
+        assert sorted(offset for _, offset in cells) == list(range(96))
 
 
 def test_02_7_is_what_filling_memory_tile_by_tile_gives():
@@ -145,6 +160,13 @@ def test_02_7_a_right_answer_is_compiled_and_on_a_gpu_right(name):
     assert verdict.state is (State.RIGHT if preflight().can_run else State.COMPILED), verdict.message
     assert isinstance(verdict.scene, Scene) and verdict.message.startswith("Each element is found in its tile.")
     assert verdict.ok or "there is no GPU here" in verdict.message
+
+
+@needs_dsl
+@pytest.mark.parametrize("as_other", [lambda layout: Tensor(layout, 0), lambda layout: ComposedLayout(Layout(10**6), 0, layout)])
+def test_02_7_says_of_what_is_no_plain_layout_only_that(as_other):
+    with pytest.raises(BadAnswer, match="is of type (Tensor|ComposedLayout). The kernel takes a plain layout"):
+        ch02._run_through(lambda N, K: as_other(ch02.stored_B(N, K)), Verdict(State.RIGHT, ""))
 
 
 @needs_dsl

@@ -5,20 +5,23 @@ from random import Random
 
 from exercises.engine.answers import as_layout
 from exercises.engine.exercise import Exercise
-from exercises.engine.judge import judge_function, judge_layout, judge_number, judge_table, random_layout
+from exercises.engine.judge import judge_function, judge_layout, judge_number, judge_table
+from exercises.engine.mistakes import recognise_layout
 from exercises.engine.respond import fill_grid, number
 from exercises.engine.verdict import BadAnswer, Mistake, State, Verdict
-from layoutviz import Layout
-from layoutviz.int_tuple import compact_stride, leaf_values
+from layoutviz import Layout, LayoutError, same_function
+from layoutviz.int_tuple import leaf_values
+from layoutviz.notation import format_tuple
 from layoutviz.views.grid import grid
 
 BY_HAND = Layout(((2, 2), 3), ((1, 6), 2))
-INDEXED = Layout(((3, 2), (2, 2)))
-ASKED = ((1, 1), (0, 1))
+INDEXED = Layout(((3, 2), (2, 2)), ((2, 12), (1, 6)))
+ASKED = 9
 TILED = Layout(((3, 2), (4, 2)), ((1, 24), (3, 12)))
 MORTON = Layout(((2, 2, 2), (2, 2)), ((2, 8, 16), (1, 4)))
-BROKEN = Layout(((2, 2, 2), (2, 2)), ((2, 4, 16), (1, 4)))
+BROKEN = Layout(((2, 2, 2), (2, 2)), ((2, 16, 8), (1, 4)))
 ROWS = Layout((8, 6), (6, 1))
+MATRIX = Layout((12, 8), (8, 1))
 
 
 def check_offsets_by_hand(offsets) -> Verdict:
@@ -35,17 +38,20 @@ def _by_hand_mistake(numbers: list[int]) -> Mistake | None:
     if numbers in [Layout((4, 3), (down, 2)).offsets().tolist() for down in (1, 6)]:
         words = "Each of your steps down moves as far as the one before. This mode has two strides."
         return Mistake("one stride for a mode", words, "Rows 1 and 2: are they in one pair of rows?")
+    if numbers == [row + 2 * j for j in range(3) for row in (0, 1, 6, 12)]:
+        words = "From row 2 to row 3 you move 6, as from row 0 to row 2."
+        return Mistake("the outer stride twice", words, "Which of the two numbers of the row changes from row 2 to row 3?")
     if numbers == [i % 2 + 6 * i + 2 * j for j in range(3) for i in range(4)]:
         words = "You multiply the outer stride by the row. It belongs to the pair of rows."
         return Mistake("row for block", words, "Row 3 is in which pair of rows?")
     return None
 
 
-def check_index(index) -> Verdict:
-    """The index of ((1,1),(0,1)) in ((3,2),(2,2))."""
-    right = INDEXED(ASKED)  # compact: here the offset is the index
-    praise = "Row 1 + 3*1 = 4, column 0 + 2*1 = 2, and each column has 6 cells."
-    return judge_number("index", index, right, praise, lambda: grid(INDEXED, "coordinate", color=_only(right)), _index_mistake)
+def check_offset(offset) -> Verdict:
+    """The offset at index 9 of ((3,2),(2,2)):((2,12),(1,6))."""
+    right = INDEXED(ASKED)
+    praise = "Index 9 is row 3 of column 1, ((0,1),(1,0)): 12 for the row and 1 for the column."
+    return judge_number("offset", offset, right, praise, lambda: grid(INDEXED, color=_only(right)), _offset_mistake)
 
 
 def _only(offset: int):
@@ -53,24 +59,41 @@ def _only(offset: int):
     return lambda key: "#ffd9a0" if key == offset else "#ffffff"
 
 
-def _index_mistake(index: int) -> Mistake | None:
-    """What else was counted."""
-    (a, b), (c, d) = ASKED
-    inner, columns = 3, 4
-    if index == ((a * 2 + b) * 2 + c) * 2 + d:
-        words = "You count the last number fastest, as nested loops in Python do."
-        return Mistake("last number fastest", words, "Which of the four numbers changes from index 0 to index 1?")
-    if index == (row := a + inner * b) * columns + (column := c + 2 * d):
-        words = f"You found row {row} and column {column}, and then counted along the rows."
-        return Mistake("row by row", words, "In which direction does the index run, down a column or along a row?")
-    if index in ((a * 2 + b) + 6 * (c * 2 + d), (a * 2 + b) + 6 * column, row + 6 * (c * 2 + d)):
-        words = "Down the columns is right, but inside a mode you count the second number fastest."
+def _offset_mistake(offset: int) -> Mistake | None:
+    """What else was counted. Each row and column is a pair of numbers, the second one fastest where it is turned around."""
+    row, column = ASKED % 6, ASKED // 6
+    (rows, columns), turned = INDEXED.modes(), [(row // 2, row % 2), (column // 2, column % 2)]
+    if offset == ASKED:
+        hint = "Which coordinate has this index? How far does each of its numbers move?"
+        return Mistake("index for offset", "That is the index itself.", hint)
+    if offset in (rows(turned[0]) + columns(turned[1]), rows(turned[0]) + columns(column), rows(row) + columns(turned[1])):
+        words = "That comes out if inside a mode the second number is counted fastest."
         return Mistake("last fastest inside a mode", words, "What is the row of `(1,0)` in a mode `(3,2)`, and what the row of `(0,1)`?")
-    if index == row + column:
-        return Mistake("no weight for the column", "You add the row and the column.", "How many cells does the index pass in one column?")
-    if index == row:
-        return Mistake("row alone", "That is the index of the row alone.", "In which column does the cell lie?")
+    if offset == rows(ASKED // 4) + columns(ASKED % 4):
+        words = "That comes out if the cells are counted along the rows."
+        return Mistake("row by row", words, "In which direction does the index run, down a column or along a row?")
+    if offset == INDEXED(tuple(_last_fastest(ASKED))):
+        words = "That comes out if the last of the four numbers is counted fastest, as nested loops in Python do."
+        return Mistake("last number fastest", words, "Which of the four numbers changes from index 0 to index 1?")
+    if offset == row * 2 + column * 1:
+        words = "That comes out if row and column are right, and each mode has one stride."
+        return Mistake("one stride for a mode", words, "Which two numbers make up the row, and how far does each of them move?")
+    if offset in (rows(row), columns(column)):
+        words = "That comes out if only one of the two modes moves."
+        return Mistake("one mode alone", words, "In which row and in which column does the cell lie?")
+    if offset in INDEXED.offsets():
+        words = f"At this offset lies index {INDEXED.offsets().tolist().index(offset)}."
+        return Mistake("another cell", words, "Check by row and column: which are they, and how many cells has a column?")
     return None
+
+
+def _last_fastest(index: int) -> list[tuple[int, int]]:
+    """The coordinate in the shape ((3,2),(2,2)) that a count with the last number fastest gives an index."""
+    numbers = []
+    for extent in (2, 2, 2, 3):
+        index, number = divmod(index, extent)
+        numbers.insert(0, number)
+    return [tuple(numbers[:2]), tuple(numbers[2:])]
 
 
 def check_tiled(layout) -> Verdict:
@@ -105,34 +128,35 @@ def _leaf_off(answer: Layout, strides) -> Mistake | None:
     if sorted(off)[-2:] != [0, 1]:
         return None
     words = "All strides but one are right, and that one is off by one."
-    return Mistake("a stride off by one", words, "How many slots lie between the two places, and how far is it from one to the other?")
+    return Mistake("a stride off by one", words, "How many slots lie between the two positions, and how far is it from one to the other?")
 
 
-def check_by_tile(by_tile) -> Verdict:
-    """((a,b),(c,d)) regrouped to ((a,c),(b,d)), each leaf with its stride."""
-    praise = "Each leaf keeps its extent and its stride; only the parentheses moved."
-    return judge_function("by_tile", by_tile, regrouped, _tiled_layouts, praise, slips=BY_TILE_SLIPS)
+def check_cut(cut) -> Verdict:
+    """A matrix (M,N):(d,e) by tiles of a rows and c columns."""
+    praise = "Each mode is split, the second stride goes on where the first leaf ends, and the leaves change places only in the writing."
+    return judge_function("cut", cut, cut_in_tiles, _matrices, praise, slips=CUT_SLIPS)
 
 
-def regrouped(layout: Layout) -> Layout:
+def cut_in_tiles(matrix: Layout, a: int, c: int) -> Layout:
     """The tile as mode 0, the number of the tile as mode 1."""
-    (a, b), (c, d), (i0, i1), (j0, j1) = _leaves(layout)
-    return Layout(((a, c), (b, d)), ((i0, j0), (i1, j1)))
+    (M, N), (d, e) = matrix.shape, matrix.stride
+    return Layout(((a, c), (M // a, N // c)), ((d, e), (a * d, c * e)))
 
 
-def _leaves(layout: Layout):
-    return (*layout.shape, *layout.stride)
+def _matrices(random: Random) -> list[tuple[Layout, int, int]]:
+    """Matrices with tiles of which all four extents differ, row-major or column-major, most padded, most without a stride of 1."""
+    return [_matrix(random, by_rows=n % 2 == 0, step=1 + n % 3) for n in range(8)]
 
 
-def _tiled_layouts(random: Random) -> list[tuple[Layout]]:
-    """Layouts ((a,b),(c,d)) with all extents different, their leaves in any order in memory, some padded."""
-    flat = [random_layout(random, 4) for _ in range(8)]
-    return [(Layout((one.shape[:2], one.shape[2:]), (one.stride[:2], one.stride[2:])),) for one in flat]
+def _matrix(random: Random, by_rows: bool, step: int) -> tuple[Layout, int, int]:
+    a, b, c, d = random.sample(range(2, 6), 4)
+    pad = random.randrange(4)
+    return Layout((a * b, c * d), (step * (c * d + pad), step) if by_rows else (step, step * (a * b + pad))), a, c
 
 
 def check_morton(layout) -> Verdict:
     """Morton order of 8 by 4, right first."""
-    praise = "The strides are 1, 2, 4, 8 and 16, in turn to the right and down, and past the last column down only."
+    praise = "The strides are 1, 2, 4, 8 and 16, in turn to the right and down, and at the last level down only."
     return judge_layout("layout", layout, MORTON, praise, _morton_mistake)
 
 
@@ -141,23 +165,27 @@ def _morton_mistake(answer) -> Mistake | None:
     if not isinstance(answer, Layout) or answer.shape != MORTON.shape:
         return None
     if answer.stride == BROKEN.stride:
-        words = "That is the layout as it was given: 4 stands twice, so cells share slots."
-        return Mistake("not mended", words, "Which two steps move 4? Which one of them comes later?")
+        words = "That is the layout as it was given."
+        return Mistake(
+            "not mended", words, "In Morton order each 4 by 4 tile is one piece of memory. Is the upper one that, in the given layout?"
+        )
     if answer.stride == ((2, 4, 16), (1, 8)):
-        words = "No two elements share a slot now, but from block to block the step down comes first."
-        return Mistake("the other 4", words, "A block of 2 by 2 fills slots 0 to 3. In which block is slot 4, if right comes first?")
+        words = "From tile to tile the step down comes first."
+        return Mistake(
+            "down first from tile to tile", words, "A tile of 2 by 2 fills slots 0 to 3. In which tile is slot 4, if right comes first?"
+        )
     if answer.stride == ((1, 4, 16), (2, 8)):
         words = "It is Morton order, but at each level the step down comes first."
         return Mistake("down first", words, "Which cell was in slot 1 of the given layout?")
     if sorted(leaf_values(answer.stride)) == [1, 2, 4, 8, 16]:
         words = "The five strides are those of Morton order, but not each in its place."
-        return Mistake("another order", words, "Which block comes next at each level: the one below or the one beside?")
+        return Mistake("another order", words, "Which tile comes next at each level: the one below or the one beside?")
     return _leaf_off(answer, MORTON.stride)
 
 
 def check_another_form(layout) -> Verdict:
     """The function of (8,6):(6,1), with both modes nested."""
-    praise = "In each mode the second stride goes on where the first leaf ends, so nothing has changed but the form."
+    praise = "In each mode the second stride goes on where the first leaf ends, so it is the same function."
     verdict = judge_layout("layout", layout, ROWS, praise, _form_mistake, shape_counts=False)
     if not verdict.ok:
         return verdict
@@ -176,6 +204,8 @@ def _form_fault(answer) -> str:
         return f"its modes have {sizes[0]} and {sizes[1]} elements, so `(i,j)` no longer names the same cell"
     if flat := [str(m) for m, mode in enumerate(answer) if mode.depth == 0]:
         return f"there are no modes inside mode {' and mode '.join(flat)}"
+    if whole := [str(m) for m, mode in enumerate(answer) if len(leaf_values(mode.shape)) < 2]:
+        return f"there is one leaf alone in mode {' and mode '.join(whole)}, so that nothing is split"
     return "a leaf of extent 1 splits nothing" if 1 in leaf_values(answer.shape) else ""
 
 
@@ -191,8 +221,69 @@ def _form_mistake(answer) -> Mistake | None:
         if steps != given.offsets().tolist() and sorted(steps) == given.offsets().tolist():
             words = f"Mode {m} reaches the right slots, but not in the right order."
             return Mistake("leaves swapped", words, "Which leaf of a mode changes at every step? Which stride does it need?")
-    steps = [by * step for mode, by in zip(answer, ROWS.stride, strict=True) for step in leaf_values(compact_stride(mode.shape))]
-    return _leaf_off(answer, tuple(steps))
+    return recognise_layout(answer, ROWS) or _steps_mistake(answer, ROWS)
+
+
+def _steps_mistake(answer: Layout, given: Layout) -> Mistake | None:
+    """The first mode that has such a fault."""
+    return next(filter(None, map(_step_mistake, range(answer.rank), answer, given)), None)
+
+
+def _step_mistake(m: int, mode: Layout, given: Layout) -> Mistake | None:
+    """Where the leaves of a mode do not go on as the mode that is given does."""
+    (first, *rest), step = mode.leaves, given.stride
+    if first[1] != step:
+        words = f"The first leaf of mode {m} makes a step that the given mode does not make."
+        return Mistake("another first step", words, f"How far is one step along mode {m} in the given layout?")
+    end = first[0] * step
+    for extent, stride in rest:
+        if stride != end:
+            words = f"In mode {m} a leaf does not begin where the one before it ends."
+            return Mistake(
+                "leaves do not go on", words, "After the first leaf's `a` steps of `d` comes `a*d`. Where does your second leaf begin?"
+            )
+        end *= extent
+    return None
+
+
+NAMES = {
+    "first": [((m, k), 8 * m + k) for m in range(12) for k in range(8)],
+    "second": [(((r, t), k), 8 * (r + 3 * t) + k) for r in range(3) for t in range(4) for k in range(8)],
+    "third": [(((r, (s, u)), k), 8 * (r + 3 * (s + 2 * u)) + k) for r in range(3) for s in range(2) for u in range(2) for k in range(8)],
+}  # by which kernel: (the name of a cell, its offset)
+
+
+def check_three_names(layout) -> Verdict:
+    """(12,8) row-major, in a shape that (12,8), ((3,4),8) and ((3,(2,2)),8) are compatible with."""
+    praise = "`(12,8)` is compatible with `((3,4),8)`, and that with your shape. So each kernel finds its cells."
+    verdict = judge_layout("layout", layout, MATRIX, praise, _names_mistake, shape_counts=False)
+    if not verdict.ok:
+        return verdict
+    fault = _name_fault(as_layout("layout", layout))
+    return Verdict(State.RIGHT_NOT_FORM, f"Every index has the right offset, but {fault}", verdict.scene) if fault else verdict
+
+
+def _name_fault(answer) -> str:
+    """The first kernel that does not find a cell by its name, or nothing."""
+    for kernel, cells in NAMES.items():
+        for name, offset in cells:
+            try:
+                said = answer(name)
+            except LayoutError as error:
+                return f"the {kernel} kernel asks for {format_tuple(name)}: {error}."
+            if said != offset:
+                return f"the {kernel} kernel asks for {format_tuple(name)} and is sent to slot {said}, where another element lies."
+    return ""
+
+
+def _names_mistake(answer) -> Mistake | None:
+    """A shape that fits, with strides that are those of another order or do not go on."""
+    if not isinstance(answer, Layout) or answer.rank != 2 or [mode.size for mode in answer] != [12, 8]:
+        return None
+    if answer == Layout(answer.shape):
+        words = "That is column-major: a shape alone gets the strides that make offset equal index."
+        return Mistake("column-major", words, "How far is one step down in a row-major matrix of 8 columns?")
+    return recognise_layout(answer, MATRIX) or _steps_mistake(answer, MATRIX)
 
 
 def stored_B(N: int, K: int) -> Layout:
@@ -222,7 +313,9 @@ def _run_through(B_layout, law: Verdict) -> Verdict:
     def pairs(M: int, N: int, K: int) -> dict:
         with learners_code():
             B = as_layout("B_layout", B_layout(N, K))
-        if B != stored_B(N, K):
+        if not isinstance(B, Layout):
+            raise BadAnswer(f"`B_layout({N}, {K})` is of type {type(B).__name__}. The kernel takes a plain layout.")
+        if B.shape != stored_B(N, K).shape or not same_function(B, stored_B(N, K)):
             raise BadAnswer(f"`B_layout({N}, {K})` is {B}, and that does not read the buffer as it was stored.")
         return {"B in tiles": (Layout((M, K), (K, 1)), B)}
 
@@ -238,33 +331,52 @@ def _run_through(B_layout, law: Verdict) -> Verdict:
 # --- mistakes of one exercise
 
 
-def _regroup(order):
-    """The four leaves a, b, c, d of ((a,b),(c,d)) in another order, as two modes of two."""
+def _cut(make):
+    """A slip of 02.4: make(a, b, c, f, d, e) gives shape and stride; b and f are the numbers of tiles down and to the right."""
 
-    def slip(layout):
-        pairs = [(s, d) for s, d in layout.leaves]
-        (a, b, c, d) = (pairs[n] for n in order)
-        return Layout(((a[0], b[0]), (c[0], d[0])), ((a[1], b[1]), (c[1], d[1])))
+    def slip(matrix, a, c):
+        (M, N), (d, e) = matrix.shape, matrix.stride
+        return Layout(*make(a, M // a, c, N // c, d, e))
 
     return slip
 
 
-BY_TILE_SLIPS = (
-    (_regroup((1, 3, 0, 2)), Mistake(
-        "number of the tile first", "Your mode 0 counts the tiles, and mode 1 the places in a tile.",
-        "Of `(a,b)`, which number says the place in the tile, and which the tile?",
+CUT_SLIPS = (
+    (_cut(lambda a, b, c, f, d, e: (((b, f), (a, c)), ((a * d, c * e), (d, e)))), Mistake(
+        "number of the tile first", "Your mode 0 counts the tiles, and mode 1 the positions in a tile.",
+        "In section 3, which of the two came first?",
     )),
-    (_regroup((2, 0, 3, 1)), Mistake(
+    (_cut(lambda a, b, c, f, d, e: (((c, a), (f, b)), ((e, d), (c * e, a * d)))), Mistake(
         "columns before rows", "Inside each mode your column number stands before the row number.",
         "Which number comes first in the coordinate of a cell?",
     )),
-    (lambda layout: Layout(((layout.shape[0][0], layout.shape[1][0]), (layout.shape[0][1], layout.shape[1][1])), layout.stride), Mistake(
-        "shape alone", "It regroups the shape and leaves the strides as they were.",
-        "How far is one step of `c` in the given layout? Which stride stands at its place in yours?",
+    (_cut(lambda a, b, c, f, d, e: (((a, b), (c, f)), ((d, a * d), (e, c * e)))), Mistake(
+        "not regrouped", "Your two modes still count rows and columns, each in its tile and by tiles.",
+        "Which two of the four numbers say where in the tile a cell is?",
     )),
-    (lambda layout: Layout(((layout.shape[0][0], layout.shape[1][0]), (layout.shape[0][1], layout.shape[1][1]))), Mistake(
+    (_cut(lambda a, b, c, f, d, e: (((a, c), (b, f)), ((d, a * d), (e, c * e)))), Mistake(
+        "shape alone", "It regroups the shape and leaves the strides where they were.",
+        "How far is one step of `c` in the given matrix? Which stride stands at its position in yours?",
+    )),
+    (_cut(lambda a, b, c, f, d, e: (((a, c), (b, f)), ((d, e), (d, e)))), Mistake(
+        "tiles overlap", "Your step to the next tile is as long as the step to the next cell: the tiles overlap.",
+        "How many rows lie between the top of a tile and the top of the tile below it?",
+    )),
+    (_cut(lambda a, b, c, f, d, e: (((a, c), (b, f)), ((d, e), (b * d, f * e)))), Mistake(
+        "number of tiles for extent", "Your step to the next tile passes as many cells as there are tiles.",
+        "How many rows has one tile?",
+    )),
+    (_cut(lambda a, b, c, f, d, e: (((b, f), (a, c)), ((d, e), (b * d, f * e)))), Mistake(
+        "number of tiles for extent", "Your tiles are cut so that there are `a` of them below each other. Wanted are tiles of `a` rows.",
+        "How many rows has one tile, and how many tiles stand below each other?",
+    )),
+    (_cut(lambda a, b, c, f, d, e: (((a, c), (b, f)),)), Mistake(
         "a copy", "Its strides are made from the shape alone, as if the elements were copied into new slots.",
-        "Where in memory does place (0,1) of tile (0,0) lie, if nothing moved?",
+        "Where in memory does position (0,1) of tile (0,0) lie, if nothing moved?",
+    )),
+    (_cut(lambda a, b, c, f, d, e: (((a, c), (b, f)), ((c, 1), (a * c * f, a * c)))), Mistake(
+        "a copy", "Its strides store each tile as one piece, as if the elements were copied into new slots.",
+        "Where in memory does position (0,1) of tile (0,0) lie, if nothing moved?",
     )),
 )  # fmt: skip
 B_LAYOUT_SLIPS = (
@@ -284,24 +396,34 @@ B_LAYOUT_SLIPS = (
         "K for N", "From one column of tiles to the next you move by a number that depends on `K`.",
         "How many tiles stand below each other? How many slots do they take together?",
     )),
+    (lambda N, K: Layout(((8, N // 8), (4, K // 4)), ((4, 8), (1, 4 * N))), Mistake(
+        "tiles overlap", "The tiles that stand below each other overlap.", "How many slots has one tile?",
+    )),
+    (lambda N, K: Layout(((8, N // 8), (4, K // 4)), ((4, 32), (1, 32 * N))), Mistake(
+        "rows for tiles", "From one column of tiles to the next you move as if `N` tiles stood below each other.",
+        "How many tiles stand below each other? That is not `N`.",
+    )),
+    (lambda N, K: Layout(((8, N // 8), (4, K // 4)), ((4, 32), (1, 32 * K))), Mistake(
+        "columns for tiles", "From one column of tiles to the next you move as if `K` tiles stood below each other.",
+        "How many tiles stand below each other? That is not `K`.",
+    )),
     (lambda N, K: Layout(((8, N // 8), (4, K // 4)), ((4, 32), (1, 32))), Mistake(
         "tiles on one another", "The tile below the first and the tile beside it begin in the same slot.",
         "How many tiles lie between the first tile and the one beside it?",
     )),
     (lambda N, K: Layout((N, K), (K, 1)), Mistake(
-        "no tiles", "That is `B` row by row, without tiles.", "What does the shape `((8, N // 8), (4, K // 4))` count?",
+        "no tiles", "That is `B` row by row, without tiles.", "Into which two numbers does a row split, if a tile has 8 of them?",
     )),
     (lambda N, K: Layout(((N // 8, 8), (K // 4, 4)), ((32, 4), (4 * N, 1))), Mistake(
-        "tile and place swapped", "In each mode the number of the tile stands before the place in it.",
+        "tile and position swapped", "In each mode the number of the tile stands before the position in it.",
         "Which of the two changes when `n` grows from 0 to 1?",
     )),
 )  # fmt: skip
 
 
-def _by_tile(layout: str) -> str:
+def _cut_source(layout: str) -> str:
     """The source of an answer to 02.4 that gives Layout(`layout`)."""
-    names = "    (a, b), (c, d) = layout.shape\n    (i0, i1), (j0, j1) = layout.stride\n"
-    return f"def by_tile(layout):\n{names}    return Layout({layout})"
+    return f"def cut(matrix, a, c):\n    (M, N), (d, e) = matrix.shape, matrix.stride\n    return Layout({layout})"
 
 
 def _B(strides: str) -> str:
@@ -335,6 +457,7 @@ EXERCISES = {
                 "one stride": ("offsets = [i + 2 * j for j in range(3) for i in range(4)]", "as far as the one before"),
                 "the other stride": ("offsets = [6 * i + 2 * j for j in range(3) for i in range(4)]", "as far as the one before"),
                 "row for block": ("offsets = [i % 2 + 6 * i + 2 * j for j in range(3) for i in range(4)]", "belongs to the pair of rows"),
+                "the outer stride twice": ("offsets = [0, 1, 6, 12, 2, 3, 8, 14, 4, 5, 10, 16]", "From row 2 to row 3 you move 6"),
                 "another form, rows": ("offsets = [[0, 2, 4], [1, 3, 5], [6, 8, 10], [7, 9, 11]]", "row by row"),
                 "along the rows": ("offsets = [0, 2, 4, 1, 3, 5, 6, 8, 10, 7, 9, 11]", "along the rows"),
                 "bytes for elements": ("offsets = [0, 2, 12, 14, 4, 6, 16, 18, 8, 10, 20, 22]", "bytes"),
@@ -348,34 +471,36 @@ EXERCISES = {
         ),
         Exercise(
             id="02.2",
-            title="Which index?",
+            title="From index to offset",
             stars=1,
-            answers=("index",),
-            check=check_index,
-            respond=number("index"),
+            answers=("offset",),
+            check=check_offset,
+            respond=number("offset"),
             hints=(
-                "Which row is `(1,1)` in a mode `(3,2)`? Count: (0,0), (1,0), (2,0), (0,1), ...",
-                "Which column is `(0,1)` in a mode `(2,2)`?",
-                "How many cells are in one column? How many columns does the index pass before this one?",
+                "How many cells are in one column? So in which row and which column has index 9 its cell?",
+                "Which two numbers make up that row in a mode `(3,2)`? Count: (0,0), (1,0), (2,0), (0,1), ...",
+                "How far does each of the four numbers move?",
             ),
-            why="The first number runs fastest: 1 + 3·(1 + 2·(0 + 2·1)) = 16; or row 4 of column 2, in columns of 6.",
-            also="index = (1 + 3 * 1) + 6 * (0 + 2 * 1)",
+            why="A column has 6 cells, so index 9 is row 3, (0,1), of column 1, (1,0): 0·2 + 1·12 + 1·1 + 0·6 = 13.",
+            also="offset = 3 // 3 * 12 + 1",
             wrong={
-                "the starter": ("index = ...", "Line 2 of the cell"),
-                "the constant": ("index = 0", "`index` is 0, and that is not right"),
-                "the transposed": ("index = 4 * 4 + 2", "counted along the rows"),
-                "the off-by-one": ("index = 17", "off by one"),
-                "last number fastest": ("index = ((1 * 2 + 1) * 2 + 0) * 2 + 1", "as nested loops in Python"),
-                "last fastest inside a mode": ("index = 3 + 6 * 1", "second number fastest"),
-                "last fastest inside the rows": ("index = 3 + 6 * 2", "second number fastest"),
-                "row alone": ("index = 4", "the row alone"),
-                "row and column added": ("index = 4 + 2", "add the row and the column"),
-                "a coordinate": ("index = (4, 2)", "type tuple"),
+                "the starter": ("offset = ...", "Line 2 of the cell"),
+                "the constant": ("offset = 0", "At this offset lies index 0"),
+                "the transposed": ("offset = 2 * 2 + 1", "along the rows"),
+                "the off-by-one": ("offset = 14", "At this offset lies index 4"),
+                "the index": ("offset = 9", "the index itself"),
+                "last number fastest": ("offset = 1 * 2 + 1 * 6", "as nested loops in Python"),
+                "last fastest inside a mode": ("offset = 2 + 12 + 6", "second number is counted fastest"),
+                "last fastest inside the rows": ("offset = 2 + 12 + 1", "second number is counted fastest"),
+                "last fastest inside the columns": ("offset = 12 + 6", "second number is counted fastest"),
+                "one stride for a mode": ("offset = 3 * 2 + 1", "each mode has one stride"),
+                "row alone": ("offset = 12", "only one of the two modes"),
+                "the coordinate": ("offset = ((0, 1), (1, 0))", "type tuple"),
             },
             right={
-                "the number": "index = 16",
-                "text": "index = '16'",
-                "by the library": "index = next(n for n in range(24) if Layout('((3,2),(2,2))').coordinate(n) == ((1, 1), (0, 1)))",
+                "the number": "offset = 13",
+                "text": "offset = '13'",
+                "by the library": "offset = Layout('((3,2),(2,2)):((2,12),(1,6))')(9)",
             },
         ),
         Exercise(
@@ -401,7 +526,7 @@ EXERCISES = {
                 "column-major": ("layout = Layout(((3, 2), (4, 2)))", "not one piece of memory"),
                 "row-major": ("layout = '((3,2),(4,2)):((8,24),(1,4))'", "not one piece of memory"),
                 "tiles overlap": ("layout = '((3,2),(4,2)):((1,6),(3,12))'", "The tiles overlap"),
-                "tile and place swapped": ("layout = '((2,3),(2,4)):((24,1),(12,3))'", "tile and rest are swapped"),
+                "tile and position swapped": ("layout = '((2,3),(2,4)):((24,1),(12,3))'", "tile and rest are swapped"),
                 "bytes for elements": ("layout = '((3,2),(4,2)):((2,48),(6,24))'", "bytes"),
                 "another form": ("layout = '((3,2),((2,2),2)):((1,24),((3,6),12))'", "has shape ((3,2),((2,2),2))"),
             },
@@ -413,34 +538,55 @@ EXERCISES = {
         ),
         Exercise(
             id="02.4",
-            title="By place and tile",
+            title="Cut it into tiles",
             stars=2,
-            answers=("by_tile",),
-            check=check_by_tile,
+            answers=("cut",),
+            check=check_cut,
             hints=(
-                "In `((a,b),(c,d))`, which two numbers say the place in a tile?",
-                "Which strides belong to these two?",
-                "In section 3, which numbers of `((4,2),(4,2)):((8,32),(1,4))` came together in one mode, and in which order?",
+                "A row is `i0 + a*i1`. How far does `i0` move, and how far `i1`? The same for the columns?",
+                "Which two of the four numbers say the position in the tile? Which extents and strides belong to them?",
+                "For the 8 by 8 matrix of section 3 and a = c = 4: what did each of the four strides become?",
             ),
-            why="Mode 0 takes the first leaf of each mode, mode 1 the second one; each brings its stride along.",
-            also="def by_tile(layout):\n    rows, columns = layout\n    (a, b), (c, d) = rows, columns\n"
-            "    return Layout(((a.shape, c.shape), (b.shape, d.shape)), ((a.stride, c.stride), (b.stride, d.stride)))",
+            why="M:d splits into (a, M/a):(d, a·d) and N:e into (c, N/c):(e, c·e); the first leaves make mode 0, the second ones mode 1.",
+            also="def cut(matrix, a, c):\n    rows, columns = matrix\n    down, right = rows.stride, columns.stride\n"
+            "    return Layout(((a, c), (rows.size // a, columns.size // c)), ((down, right), (a * down, c * right)))",
             wrong={
-                "the starter": ("def by_tile(layout):\n    return Layout(..., ...)", "Line 3 of the cell"),
-                "the constant": ("def by_tile(layout):\n    return '((4,4),(2,2)):((8,1),(32,4))'", "the same layout whatever"),
-                "the transposed": (_by_tile("((c, a), (d, b)), ((j0, i0), (j1, i1))"), "column number stands before the row number"),
-                "the off-by-one": (_by_tile("((a, c), (b, d)), ((i0, j0), (i1, j1 + 1))"), "At coordinate ((0,0),(0,1))"),
-                "its input": ("def by_tile(layout):\n    return layout", "gives its input back"),
-                "number of the tile first": (_by_tile("((b, d), (a, c)), ((i1, j1), (i0, j0))"), "Your mode 0 counts the tiles"),
-                "shape alone": (_by_tile("((a, c), (b, d)), ((i0, i1), (j0, j1))"), "leaves the strides"),
-                "strides of the shape": (_by_tile("((a, c), (b, d))"), "as if the elements were copied"),
-                "another form, flat": (_by_tile("(a, c, b, d), (i0, j0, i1, j1)"), "number of modes"),
-                "nothing": ("def by_tile(layout):\n    layout.shape", "gives None"),
-                "one layout": ("by_tile = Layout(((4, 4), (2, 2)), ((8, 1), (32, 4)))", "wanted is a function"),
+                "the starter": ("def cut(matrix, a, c):\n    return ...", "Line 3 of the cell"),
+                "the constant": ("def cut(matrix, a, c):\n    return '((4,4),(2,2)):((8,1),(32,4))'", "the same layout whatever"),
+                "the transposed": (_cut_source("((c, a), (N // c, M // a)), ((e, d), (c * e, a * d))"), "column number stands before"),
+                "the off-by-one": (_cut_source("((a, c), (M // a, N // c)), ((d, e), (a * d, c * e + 1))"), "At coordinate ((0,0),(0,1))"),
+                "its input": ("def cut(matrix, a, c):\n    return matrix", "gives its input back"),
+                "number of the tile first": (
+                    _cut_source("((M // a, N // c), (a, c)), ((a * d, c * e), (d, e))"),
+                    "Your mode 0 counts the tiles",
+                ),
+                "not regrouped": (_cut_source("((a, M // a), (c, N // c)), ((d, a * d), (e, c * e))"), "still count rows and columns"),
+                "shape alone": (_cut_source("((a, c), (M // a, N // c)), ((d, a * d), (e, c * e))"), "leaves the strides"),
+                "tiles overlap": (_cut_source("((a, c), (M // a, N // c)), ((d, e), (d, e))"), "the tiles overlap"),
+                "number of tiles for extent": (
+                    _cut_source("((a, c), (M // a, N // c)), ((d, e), (M // a * d, N // c * e))"),
+                    "as many cells as there are tiles",
+                ),
+                "a by c tiles": (
+                    _cut_source("((M // a, N // c), (a, c)), ((d, e), (M // a * d, N // c * e))"),
+                    "`a` of them below each other",
+                ),
+                "strides of the shape": (_cut_source("((a, c), (M // a, N // c))"), "as if the elements were copied"),
+                "a step of 1 along the rows": (
+                    _cut_source("((a, c), (M // a, N // c)), ((d, 1), (a * d, c)) if e < d else ((1, e), (a, c * e))"),
+                    "that is not where this element belongs",
+                ),
+                "stored by tile": (
+                    _cut_source("((a, c), (M // a, N // c)), ((c, 1), (a * N, a * c))"),
+                    "as if the elements were copied",
+                ),
+                "another form, flat": (_cut_source("(a, c, M // a, N // c), (d, e, a * d, c * e)"), "number of modes"),
+                "nothing": ("def cut(matrix, a, c):\n    matrix.shape", "gives None"),
+                "one layout": ("cut = Layout(((4, 4), (2, 2)), ((8, 1), (32, 4)))", "wanted is a function"),
             },
             right={
-                "a pair": _by_tile("((a, c), (b, d)), ((i0, j0), (i1, j1))").replace("Layout", ""),
-                "the library": "def by_tile(layout):\n    return group(group(select(flatten(layout), (0, 2, 1, 3)), 0, 2), 1, 3)",
+                "a pair": _cut_source("((a, c), (M // a, N // c)), ((d, e), (a * d, c * e))").replace("Layout", ""),
+                "the library": "def cut(matrix, a, c):\n    return zipped_divide(matrix, (a, c))",
             },
         ),
         Exercise(
@@ -450,19 +596,19 @@ EXERCISES = {
             answers=("layout",),
             check=check_morton,
             hints=(
-                "Which two cells of the given layout share slot 4?",
-                "A block of 2 by 2 fills slots 0 to 3. Which block comes next, if right comes first? Which one after that?",
-                "Each stride of Morton order is twice another one. Which number is missing among the five?",
+                "Draw the given one and follow slots 0, 1, 2, ... with your eye. After which slot does it leave Morton order?",
+                "A tile of 2 by 2 fills slots 0 to 3. Which tile comes next, if right comes first? Which one after that?",
+                "In Morton order the upper 4 by 4 tile has slots 0 to 15. Which step leads down inside it, and which one out of it?",
             ),
-            why="j0, i0 and j1 fill slots 0 to 7, two blocks side by side, so i1, the step down to the next block, moves 8.",
+            why="j0, i0 and j1 fill slots 0 to 7, two tiles side by side, so i1, the step down to the next tile, moves 8, and i2 16.",
             also='layout = "((2,2,2),(2,2)):((2,8,16),(1,4))"',
             wrong={
                 "the starter": ("layout = Layout(((2, 2, 2), (2, 2)), ...)", "Line 2 of the cell"),
                 "the constant": ("layout = '((2,2,2),(2,2)):((0,0,0),(0,0))'", "same offset"),
                 "the transposed": ("layout = '((2,2),(2,2,2)):((1,4),(2,8,16))'", "modes are swapped"),
                 "the off-by-one": ("layout = '((2,2,2),(2,2)):((2,7,16),(1,4))'", "off by one"),
-                "as it was": ("layout = '((2,2,2),(2,2)):((2,4,16),(1,4))'", "as it was given"),
-                "the other 4": ("layout = '((2,2,2),(2,2)):((2,4,16),(1,8))'", "from block to block the step down"),
+                "as it was": ("layout = '((2,2,2),(2,2)):((2,16,8),(1,4))'", "as it was given"),
+                "down first from tile to tile": ("layout = '((2,2,2),(2,2)):((2,4,16),(1,8))'", "From tile to tile the step down"),
                 "down first": ("layout = '((2,2,2),(2,2)):((1,4,16),(2,8))'", "at each level the step down comes first"),
                 "row-major": ("layout = '((2,2,2),(2,2)):((4,8,16),(1,2))'", "not each in its place"),
                 "flat": ("layout = Layout((8, 4))", "has shape (8,4)"),
@@ -476,7 +622,7 @@ EXERCISES = {
         ),
         Exercise(
             id="02.6",
-            title="The same table, another form",
+            title="The same function, written in another way",
             stars=2,
             answers=("layout",),
             check=check_another_form,
@@ -491,11 +637,17 @@ EXERCISES = {
                 "the starter": ("layout = Layout(..., ...)", "Line 2 of the cell"),
                 "the constant": ("layout = '((2,4),(2,3)):((0,0),(0,0))'", "same offset"),
                 "the transposed": ("layout = '((2,3),(2,4)):((1,2),(6,12))'", "modes are swapped"),
-                "the off-by-one": ("layout = '((2,4),(2,3)):((6,13),(1,2))'", "off by one"),
+                "the off-by-one": ("layout = '((2,4),(2,3)):((6,13),(1,2))'", "In mode 0 a leaf does not begin where"),
+                "number of pairs for extent": ("layout = '((2,4),(2,3)):((6,24),(1,3))'", "In mode 0 a leaf does not begin where"),
+                "other extents, same strides": ("layout = '((4,2),(2,3)):((6,12),(1,2))'", "In mode 0 a leaf does not begin where"),
+                "only in mode 1": ("layout = '((2,4),(3,2)):((6,12),(1,2))'", "In mode 1 a leaf does not begin where"),
+                "strides turned around": ("layout = '((2,4),(2,3)):((12,6),(2,1))'", "first leaf of mode 0 makes a step"),
                 "column-major": ("layout = Layout(((2, 4), (2, 3)))", "That is column-major"),
                 "leaves swapped": ("layout = '((2,4),(2,3)):((24,6),(1,2))'", "Mode 0 reaches the right slots, but not in the right order"),
                 "leaves of mode 1 swapped": ("layout = '((2,4),(2,3)):((6,12),(3,1))'", "Mode 1 reaches the right slots"),
                 "another form, as it was": ("layout = '(8,6):(6,1)'", "no modes inside mode 0 and mode 1"),
+                "another form, nothing split": ("layout = Layout(((8,), (6,)), ((6,), (1,)))", "one leaf alone in mode 0 and mode 1"),
+                "another form, one mode split": ("layout = Layout(((8,), (2, 3)), ((6,), (1, 2)))", "one leaf alone in mode 0, so"),
                 "another form, one mode nested": ("layout = '((2,4),6):((6,12),1)'", "no modes inside mode 1"),
                 "another form, four modes": ("layout = '(2,4,2,3):(6,12,1,2)'", "it has 4 modes"),
                 "another form, extent 1": ("layout = '((8,1),(6,1)):((6,0),(1,0))'", "extent 1 splits nothing"),
@@ -516,6 +668,7 @@ EXERCISES = {
             check=check_B_layout,
             limit=120,
             hints=(
+                "Into which two numbers do you split the row, and into which two the column?",
                 "Inside a tile: which leaf has stride 1, and how many slots has one row of a tile?",
                 "How many slots does one tile take? Which leaf moves by that?",
                 "How many tiles stand below each other, and how many slots do they take together?",
@@ -523,7 +676,7 @@ EXERCISES = {
             why="A tile has 32 slots and a column of tiles N/8 of them, which is 4·N slots: memory counts k0, n0, n1, k1.",
             also="def B_layout(N, K):\n    tile = 8 * 4\n    return Layout(((8, N // 8), (4, K // 4)), ((4, tile), (1, tile * (N // 8))))",
             wrong={
-                "the starter": (_B("(..., ...), (..., ...)"), "Line 3 of the cell"),
+                "the starter": ("def B_layout(N, K):\n    return ...", "Line 3 of the cell"),
                 "the constant": ("def B_layout(N, K):\n    return '((8,2),(4,3)):((4,32),(1,64))'", "the same layout whatever"),
                 "the transposed": (
                     "def B_layout(N, K):\n    return Layout(((4, K // 4), (8, N // 8)), ((1, 4 * N), (4, 32)))",
@@ -534,11 +687,14 @@ EXERCISES = {
                 "columns inside a tile": (_B("(1, 32), (8, 4 * N)"), "column by column"),
                 "not stored in tiles": (_B("(K, 8 * K), (1, 4)"), "as if all of `B` lay row by row"),
                 "K for N": (_B("(4, 32), (1, 4 * K)"), "depends on `K`"),
+                "tiles overlap": (_B("(4, 8), (1, 4 * N)"), "stand below each other overlap"),
+                "rows for tiles": (_B("(4, 32), (1, 32 * N)"), "as if `N` tiles stood"),
+                "columns for tiles": (_B("(4, 32), (1, 32 * K)"), "as if `K` tiles stood"),
                 "tiles on one another": (_B("(4, 32), (1, 32)"), "begin in the same slot"),
                 "no tiles": ("def B_layout(N, K):\n    return Layout((N, K), (K, 1))", "without tiles"),
-                "tile and place swapped": (
+                "tile and position swapped": (
                     "def B_layout(N, K):\n    return Layout(((N // 8, 8), (K // 4, 4)), ((32, 4), (4 * N, 1)))",
-                    "stands before the place in it",
+                    "stands before the position in it",
                 ),
                 "bytes for elements": (_B("(8, 64), (2, 8 * N)"), "bytes"),
                 "one layout": ("B_layout = Layout(((8, 2), (4, 3)), ((4, 32), (1, 64)))", "wanted is a function"),
@@ -546,6 +702,39 @@ EXERCISES = {
             right={
                 "a pair": _B("(4, 32), (1, 4 * N)").replace("Layout(((8", "(((8"),
                 "notation": "def B_layout(N, K):\n    return f'((8,{N // 8}),(4,{K // 4})):((4,32),(1,{4 * N}))'",
+            },
+        ),
+        Exercise(
+            id="02.8",
+            title="One layout for three kernels",
+            stars=2,
+            answers=("layout",),
+            check=check_three_names,
+            hints=(
+                "How do the parentheses of the third name stand? Can the shape have the same?",
+                "Which shape of two modes is `(12,8)` compatible with, if its first mode takes `(r, t)`? And if `t` is split once more?",
+                "Row-major: how far is one row down? And so how far do `r`, `s` and `u` move?",
+            ),
+            why="(12,8) is compatible with ((3,4),8), and that with ((3,(2,2)),8). A row is 8 slots, so r moves 8, s 3·8 and u 2·3·8.",
+            also='layout = "((3,(2,2)),(2,4)):((8,(24,48)),(1,2))"',
+            wrong={
+                "the starter": ("layout = ...", "still holds"),
+                "the constant": ("layout = '((3,(2,2)),8):((0,(0,0)),0)'", "same offset"),
+                "the transposed": ("layout = '(8,(3,(2,2))):(1,(8,(24,48)))'", "modes are swapped"),
+                "the off-by-one": ("layout = '((3,(2,2)),8):((8,(24,49)),1)'", "In mode 0 a leaf does not begin where"),
+                "column-major": ("layout = Layout(((3, (2, 2)), 8))", "That is column-major"),
+                "strides of the extents": ("layout = '((3,(2,2)),8):((8,(16,32)),1)'", "In mode 0 a leaf does not begin where"),
+                "last first": ("layout = '((3,(2,2)),8):((32,(16,8)),1)'", "does not make"),
+                "another form, flat": ("layout = '(12,8):(8,1)'", "the second kernel asks for ((0,0),0)"),
+                "another form, for two": ("layout = '((3,4),8):((8,24),1)'", "the third kernel asks for ((0,(0,0)),0)"),
+                "another form, side by side": ("layout = '((3,2,2),8):((8,24,48),1)'", "the second kernel asks for ((0,0),0)"),
+                "another form, other parts": ("layout = '((4,3),8):((8,32),1)'", "the second kernel asks for"),
+                "another form, no matrix": ("layout = '(3,(2,2),8):(8,(24,48),1)'", "the first kernel asks for (0,0)"),
+            },
+            right={
+                "notation": "layout = '((3,(2,2)),8):((8,(24,48)),1)'",
+                "a pair": "layout = (((3, (2, 2)), 8), ((8, (24, 48)), 1))",
+                "columns split too": "layout = Layout(((3, (2, 2)), (4, 2)), ((8, (24, 48)), (1, 4)))",
             },
         ),
     )
