@@ -88,7 +88,9 @@ def compare(*things, **options):
         raise LayoutError("compare draws grids, named by a dict: it has no view and no title")
     scenes = [scene_of(thing, "grid", **({"title": f"{name} = {as_layout(thing)}"} if name else {}), **options) for name, thing in named]
     captions = [scene.caption for scene in scenes]
-    if len(set(captions)) == 1:
+    if "caption" in options:
+        caption = options["caption"]  # said of all of them together
+    elif len(set(captions)) == 1:
         caption = f"Each: {captions[0]}" if captions[0] else ""
     else:
         caption = " ".join(f"{scene.panels[0][0].title}: {scene.caption}" for scene in scenes)

@@ -13,6 +13,7 @@ from layoutviz.composed import Tensor
 from layoutviz.layout import CoordinateFunction
 from layoutviz.render.svg import svg
 from layoutviz.widgets.board import Board
+from layoutviz.widgets.controls import LayoutNumbers
 
 
 def shown(explorer) -> CoordinateFunction:
@@ -22,8 +23,9 @@ def shown(explorer) -> CoordinateFunction:
 def controls(explorer):
     """The text field of the layout, its sliders for extents and for strides, and the buttons of the label."""
     layout = explorer.controls["layout"]
-    half = len(layout.sliders) // 2
-    return layout.text, layout.sliders[:half], layout.sliders[half:], explorer.controls["label"].choice
+    plain = [slider for slider in layout.sliders if slider.description not in ("b", "m", "s")]
+    half = len(plain) // 2
+    return layout.text, plain[:half], plain[half:], explorer.controls["label"].choice
 
 
 def agree(explorer) -> bool:
@@ -68,6 +70,21 @@ def test_sliders_move_the_plain_layout_inside(start, which, value, then):
     _, extents, strides, _ = controls(explorer)
     (extents + strides)[which].value = value
     assert str(shown(explorer)) == then and agree(explorer)
+
+
+def test_sliders_move_the_swizzle_around_a_layout():
+    explorer = explore("S<3,3,3> o 8 o (8,64):(64,1)", "banks", threads="(8,8):(1,8)", vector=8)
+    sliders = {slider.description: slider for slider in explorer.controls["layout"].sliders}
+    rows = [[slider.description for slider in row.children] for row in explorer.controls["layout"].rows.children]
+    assert rows == [["shape 0", "stride 0"], ["shape 1", "stride 1"], ["b", "m", "s"]]
+    for name, value, then in (("b", 2, "S<2,3,3>"), ("s", 4, "S<2,3,4>"), ("m", 4, "S<2,4,4>")):
+        sliders[name].value = value
+        assert str(shown(explorer)) == f"{then} o 8 o (8,64):(64,1)" == explorer.controls["layout"].text.value
+    sliders["s"].value = 1  # no swizzle: it would turn bits by themselves
+    assert "The picture is as it was" in explorer.message.value and sliders["s"].value == 4 and "S<2,4,4>" in str(shown(explorer))
+    explorer.controls["layout"].text.value = "(8,64):(64,1)"
+    assert [slider.description for slider in explorer.controls["layout"].sliders] == ["shape 0", "shape 1", "stride 0", "stride 1"]
+    assert LayoutNumbers.of(Layout("(4,4)"))[0] == ["shape 0", "shape 1", "stride 0", "stride 1"]
 
 
 def test_choices_redraw():

@@ -52,7 +52,8 @@ def _judge_layout(name, answer, wanted, praise, own, shape_counts, it, gives="of
     if same_function(answer, wanted) and (not shape_counts or answer.rank != wanted.rank or _mode_sizes(answer) == _mode_sizes(wanted)):
         if right_shape or not shape_counts:
             return Verdict(State.RIGHT, praise, picture(answer))
-        but = f"Every index has the right {gives}, but {_shape_fault(name, answer, wanted)}"
+        right = "Every index has the right offset" if gives == "offset" else "All its numbers are right"
+        but = f"{right}, but {_shape_fault(name, answer, wanted)}"
         return Verdict(State.RIGHT_NOT_FORM, but, picture(answer))
     mistake = own(answer) or recognise_layout(answer, wanted)
     if shape_counts and not right_shape:

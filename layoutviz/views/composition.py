@@ -45,7 +45,7 @@ def composition(a: AnyLayout, b: AnyLayout, label: Label = "offset") -> Scene:
     if why:
         others[-1] = [_marked(panel, true.at(panel.keys["index"]) != panel.keys["offset"], "wrong") for panel in others[-1]]
     named = " (left of the arrow)" if "→" in in_a[0].labels[0] else ""
-    facts = f"Colour: the place in A, the index that B gives{named}; A o B is what A has there. Places that B leaves out are pale."
+    facts = f"Colour: the place in A, the index that B gives{named}; A o B is what A has there. Places that B leaves out have no colour."
     caption = " ".join(filter(None, (why, facts, _reach(a, b), *window_notes({"A": a, "B": b}))))
     return Scene(in_rows(in_a, sum(others, [])), caption, color_by="place", link_by="place", color=_color(in_a, others[0], b))
 

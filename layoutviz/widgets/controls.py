@@ -12,7 +12,7 @@ from typing import Literal, get_args, get_origin
 
 import ipywidgets as w
 
-from layoutviz.composed import as_layout
+from layoutviz.composed import ComposedLayout, Swizzle, as_layout
 from layoutviz.errors import LayoutError
 from layoutviz.int_tuple import leaf_values, nest, whole_number
 from layoutviz.layout import CoordinateFunction, Layout
@@ -22,6 +22,7 @@ from layoutviz.views.kinds import Range
 
 SLIDER_LIMIT = 2**53  # a number in a browser ends here
 EXTENT_MAX, STRIDE_MAX = 16, 32  # the sliders' least upper ends; a larger value, once typed, widens its slider
+SWIZZLE_ENDS = [(0, 5), (0, 7), (-7, 7)]  # of b, m and s, as in the view `swizzle`
 NARROW = 24  # letters of all choices together that stand side by side as buttons
 
 # (what makes the value, whether it was typed: then it stays to be mended if it is no answer)
@@ -121,17 +122,14 @@ class Notation:
         self.names, self.sliders = names, [_slider(name, *ends) for name, ends in zip(names, least, strict=True)]
         for slider in self.sliders:
             slider.observe(self._moved, "value")
-        pairs = self.sliders[: len(names) // 2], self.sliders[len(names) // 2 :]
-        self.rows.children = [row(*pair) for pair in zip(*pairs, strict=True)] if self.numbers.paired else [row(*self.sliders)]
+        self.rows.children = [row(*sliders) for sliders in self.numbers.rows(self.sliders)]
 
     def _moved(self, change) -> None:
         self.asked(lambda: self.numbers.put(self.value, [slider.value for slider in self.sliders]), False)
 
 
 class LayoutNumbers:
-    """The extents and strides of a layout; of a composed one, of the plain layout inside."""
-
-    paired = True  # each extent beside its stride
+    """The extents and strides of a layout; of a composed one, of the plain layout inside, and the b, m, s of a swizzle around it."""
 
     @staticmethod
     def read(value) -> CoordinateFunction:
@@ -139,23 +137,45 @@ class LayoutNumbers:
 
     @staticmethod
     def of(layout) -> tuple[list[str], list[int], list[tuple[int, int]]]:
-        """Names, numbers, and the least ends of their sliders: first all extents, then all strides."""
-        plain = layout.plain
+        """Names, numbers, and the least ends of their sliders: first all extents, then all strides, then b, m and s."""
+        plain, swizzle = layout.plain, _swizzle(layout)
         leaves, count = _leaf_names(plain.shape), len(plain.leaves)
         names = [f"shape {leaf}".strip() for leaf in leaves] + [f"stride {leaf}".strip() for leaf in leaves]
-        return names, [s for s, _ in plain.leaves] + [d for _, d in plain.leaves], [(1, EXTENT_MAX)] * count + [(0, STRIDE_MAX)] * count
+        numbers = [s for s, _ in plain.leaves] + [d for _, d in plain.leaves]
+        ends = [(1, EXTENT_MAX)] * count + [(0, STRIDE_MAX)] * count
+        if swizzle:
+            return names + ["b", "m", "s"], numbers + [swizzle.b, swizzle.m, swizzle.s], ends + SWIZZLE_ENDS
+        return names, numbers, ends
 
     @staticmethod
     def put(layout, numbers: list[int]) -> CoordinateFunction:
-        half, plain = len(numbers) // 2, layout.plain
-        moved = Layout(nest(numbers[:half], plain.shape), nest(numbers[half:], plain.shape))
+        plain, swizzle = layout.plain, _swizzle(layout)
+        count = len(plain.leaves)
+        moved = Layout(nest(numbers[:count], plain.shape), nest(numbers[count : 2 * count], plain.shape))
+        if swizzle:
+            return ComposedLayout(Swizzle(*numbers[2 * count :]), layout.offset, moved)
         return on_inner(lambda _: moved)(layout)  # what stands outside stays
+
+    @staticmethod
+    def rows(sliders: list) -> list[tuple]:
+        """Each extent beside its stride; the three of a swizzle, which make the number of sliders odd, last."""
+        count = (len(sliders) - 3 * (len(sliders) % 2)) // 2
+        pairs = list(zip(sliders[:count], sliders[count : 2 * count], strict=True))
+        return pairs + [tuple(sliders[2 * count :])] * (len(sliders) % 2)
+
+
+def _swizzle(layout) -> Swizzle | None:
+    """The swizzle of S<b,m,s> o offset o a plain layout."""
+    outer = layout.outer if isinstance(layout, ComposedLayout) and isinstance(layout.inner, Layout) else None
+    return outer if isinstance(outer, Swizzle) else None
 
 
 class TilerNumbers:
     """The numbers of a tuple tiler; a layout tiler's are those of the layout."""
 
-    paired = False
+    @staticmethod
+    def rows(sliders: list) -> list[tuple]:
+        return [tuple(sliders)]
 
     @staticmethod
     def read(value):
