@@ -7,14 +7,12 @@
 # %% tags=["setup"]
 from exercises import ask_cells, ask_choice
 from layoutviz import Layout, LayoutError, compare, draw, explore, same_function
-from layoutviz.views.memory_strip import memory_strip
+from layoutviz.views.grid import grid
 
 # %% [markdown]
-# Two quick questions from chapter 01. The first is for section 1, where one step is no longer enough. The second is for section 2,
-# where the index gets a second name.
+# Two quick questions from chapter 01. The first is for section 1, the second for section 2.
 
 # %% jupyter={"source_hidden": true}
-A = Layout((4, 6), (6, 1))
 ask_choice(
     "The layout is (4,6):(6,1). How far in memory is it from (0,2) down to (1,2), and how far from (1,2) down to (2,2)?",
     options={
@@ -22,31 +20,34 @@ ask_choice(
         "6 and 12": "12 is how far (2,2) is from (0,2), two steps up.",
         "1 and 1": "That is a step to the right. The first stride is the step down.",
     },
-    answer=f"{A(1, 2) - A(0, 2)} and {A(2, 2) - A(1, 2)}",
+    answer=" and ".join(str(Layout("(4,6):(6,1)")(i + 1, 2) - Layout("(4,6):(6,1)")(i, 2)) for i in range(2)),
 )
 
 # %% jupyter={"source_hidden": true}
 ask_choice(
-    "The layout is (4,4):(4,1). Which offset has index 6?",
+    "The layout is (4,3):(3,1). At which offset is index 6?",
     options={
         6: "An index counts cells, and this layout does not store them in the order in which they are counted.",
-        9: "Index 6 is coordinate (2,1), down the first column and two cells down the next: 2*4 + 1*1.",
-        24: "Six steps down would be 24, but a column has only 4 cells.",
+        7: "Index 6 is coordinate (2,1), down the first column and two cells down the next: 2*3 + 1*1.",
+        18: "Six steps down would be 18, but a column has only 4 cells.",
     },
-    answer=Layout("(4,4):(4,1)")(6),
+    answer=Layout("(4,3):(3,1)")(6),
 )
 
 # %% [markdown]
-# ## 1. One stride is not enough
+# ## 1. A matrix in tiles
 #
-# Fast kernels often store a matrix block by block. Here is one, in blocks of 2 by 2. Each number is an offset.
+# Fast kernels often store a matrix in small rectangles, **tiles**, one tile after the other. Here is one, in tiles of 2 by 2. Each
+# number is an offset.
 
 # %% jupyter={"source_hidden": true}
-blocks = Layout(((2, 2), (2, 2)), ((1, 4), (2, 8)))
-draw(blocks, title="4 rows, 4 columns", caption="The block at the top left has slots 0 to 3, the one below it slots 4 to 7.")
+draw(
+    "((2,2),(2,2)):((1,4),(2,8))",
+    title="4 rows, 4 columns",
+    caption="The tile at the top left has slots 0 to 3, the one below it slots 4 to 7.",
+)
 
 # %% jupyter={"source_hidden": true}
-flat = [f"(4,4):({d},{e})" for d in range(17) for e in range(17) if same_function(Layout((4, 4), (d, e)), blocks)]
 ask_choice(
     "Which layout has these offsets?",
     options={
@@ -54,53 +55,60 @@ ask_choice(
         "(4,4):(1,4)": "Then (0,1) would be at 0*1 + 1*4 = 4. On the board it is at 2.",
         "no (4,4):(a,b)": "Down column 0 the steps are 1, 3, 1. A stride is one number, and makes equal steps.",
     },
-    answer=flat[0] if flat else "no (4,4):(a,b)",
+    answer=next(
+        (f"(4,4):({d},{e})" for d in range(17) for e in range(17) if same_function(f"(4,4):({d},{e})", "((2,2),(2,2)):((1,4),(2,8))")),
+        "no (4,4):(a,b)",
+    ),
 )
 
 # %% [markdown]
-# The way out: count rows with *two* numbers, the row inside its block and the block. Do the same for columns. Each cell here shows its
-# four numbers, `((row in block, block), (column in block, block))`. Point at a cell for its offset.
+# The way out: count rows with *two* numbers, the row inside its tile and the number of the tile. Do the same for columns. Each cell here
+# shows its four numbers, `((row in tile, tile), (column in tile, tile))`. Point at a cell for its offset.
 
 # %%
-draw(blocks, label="coordinate")
+small = Layout(((2, 2), (2, 2)), ((1, 4), (2, 8)))
+draw(small, label="coordinate")
 
 # %% [markdown]
-# Now there are four strides. Which four make the board row-major, as `(4,4):(4,1)` is? Then type the layout in again and move only the
-# strides that step from block to block, until two slots stay unused after each block.
+# Now there are four strides; *stride 0.1* is the second one of mode 0. Which four make the board row-major, as `(4,4):(4,1)` is?
+#
+# Then put the layout back in the field *layout*. Move only *stride 0.1* and *stride 1.1*, until 2 slots stay free between tiles. The
+# line below then says that 6 stay unused.
 
 # %%
-explore(blocks)
+explore(small)
 
 # %% [markdown]
-# **The rule.** A mode may have modes inside. In `((2,2),(2,2)):((1,4),(2,8))` mode 0 still counts 4 rows, as 2 blocks of 2:
+# **The rule.** A mode may have modes inside. In `((2,2),(2,2)):((1,4),(2,8))` mode 0 still counts 4 rows, as 2 tiles of 2:
 # row $i = i_0 + 2\,i_1$. A shape like this is **nested**, and a single number in it is a **leaf**. Each leaf of the shape has its
-# own leaf in the stride. The one that changes at every row stands first.
+# own leaf in the stride. In each mode, the leaf whose number changes at every step stands first.
 #
 # $$\text{offset} = i_0 \cdot 1 + i_1 \cdot 4 + j_0 \cdot 2 + j_1 \cdot 8$$
 
 # %%
 for coordinate in (((1, 0), (0, 0)), ((0, 1), (0, 0)), ((1, 1), (0, 1))):
     (i0, i1), (j0, j1) = coordinate
-    print(f"layoutviz {blocks}: {coordinate} is at {i0}*1 + {i1}*4 + {j0}*2 + {j1}*8 = {blocks(coordinate)}")
+    print(f"layoutviz {small}: {coordinate} is at {i0}*1 + {i1}*4 + {j0}*2 + {j1}*8 = {small(coordinate)}")
 
 # %% needs="dsl"
 import cutlass.cute as cute
 
 
 @cute.jit
-def blocks_in_the_dsl():
-    layout = cute.make_layout(((2, 2), (2, 2)), stride=((1, 4), (2, 8)))
+def small_in_the_dsl():
+    small = cute.make_layout(((2, 2), (2, 2)), stride=((1, 4), (2, 8)))
     for coordinate in (((1, 0), (0, 0)), ((0, 1), (0, 0)), ((1, 1), (0, 1))):
-        print("DSL", layout, coordinate, layout(coordinate))
+        print("DSL", small, coordinate, small(coordinate))
 
 
-blocks_in_the_dsl()
+small_in_the_dsl()
 
 # %% [markdown] tags=["exercise", "inline"]
 # ### Exercise 02.1 · Nested offsets by hand ★
 #
-# Given: the layout `((2,2),3):((1,6),2)`, 4 rows and 3 columns. Wanted: `offsets`, a list of the 12 offsets, down the first column,
-# then down the next. Use paper, not `Layout`. Run the cell as it is to fill them in on a board. Judged number by number.
+# Given: the layout `((2,2),3):((1,6),2)`, 4 rows and 3 columns; mode 1 is not nested. Wanted: `offsets`, a list of the 12 offsets, down
+# the first column, then down the next. Use paper, not `Layout`. Run the cell as it is to fill them in on a board. Judged number by
+# number.
 
 # %% exercise="02.1" tags=["exercise", "inline"]
 ### BEGIN SOLUTION
@@ -120,107 +128,111 @@ ask_choice(
     options={
         3: "It is row 1 + 2*1 = 3 of column 0, and the index goes down column 0 first.",
         12: "This counts the last number fastest, as nested loops in Python and NumPy do. CuTe counts the first one fastest.",
-        2: "Two numbers are 1, but the second one counts blocks of two rows.",
+        2: "Two numbers are 1, but the second one counts tiles of two rows.",
     },
-    answer=next(i for i in range(blocks.size) if blocks.coordinate(i) == ((1, 1), (0, 0))),
+    answer=next(i for i in range(16) if Layout("((2,2),(2,2))").coordinate(i) == ((1, 1), (0, 0))),
 )
 
 # %% [markdown]
-# The same 16 slots twice, once without and once with nesting. Point at a cell: which one lights up on the other board, and what is it
-# called there? Its third name, the index, is in the line below.
+# A shape alone gets the strides that make offset equal index: 1, then the products of the extents before. Here are two such shapes. Point
+# at a cell: what is the one that lights up on the other board called there? Its third name, the index, is in the line below.
 
 # %%
 compare("(4,4)", "((2,2),(2,2))", label="coordinate")
 
 # %% [markdown]
-# Step the index from 0 to 15. Which of the four numbers changes at every step? Which one changes only once?
+# Press *step* until you have gone from 0 to 15. Which of the four numbers changes at every step? Which one changes only once?
 
 # %%
 explore("((2,2),(2,2))", label="coordinate")
 
 # %% [markdown]
-# **The rule.** A cell has three kinds of coordinate: its index, `11`; one number for each mode, `(3,2)`; and nested as the shape is,
-# `((1,1),(0,1))`. A layout takes each of them. The order in which the index runs is called **colexicographic**: the leftmost number
-# changes fastest, and the next one moves when it is full, like the wheels of a counter read from the wrong end. It depends on the shape
-# alone, never on a stride. For leaves $s_0, s_1, s_2, s_3$ and the coordinate $c_0, c_1, c_2, c_3$:
+# **The rule.** A cell has three names: its index, `11`; one number for each mode, `(3,2)`; and nested as the shape is, `((1,1),(0,1))`.
+# A layout takes each of them. The order in which the index runs is called **colexicographic**: the leftmost number changes fastest. When it
+# has reached its end it goes back to 0, and the next one goes up by one. This depends on the shape alone, never on a stride. Here
+# each 2 is the extent of the leaf just before it:
 #
-# $$\text{index} = c_0 + s_0\,(c_1 + s_1\,(c_2 + s_2\,c_3))$$
+# $$\text{index} = i_0 + 2\,(i_1 + 2\,(j_0 + 2\,j_1))$$
+#
+# So `((1,1),(0,1))` is 1 + 2(1 + 2(0 + 2·1)) = 11.
 
 # %%
-for coordinate in (11, (3, 2), ((1, 1), (0, 1)), ((1, 1), 2)):
-    print(f"layoutviz {coordinate} is at offset {blocks(coordinate)}")
+for name in (11, (3, 2), ((1, 1), (0, 1)), ((1, 1), 2)):
+    print(f"layoutviz {name} is at offset {small(name)}")
 
 # %% needs="dsl"
 @cute.jit
-def three_kinds_in_the_dsl():
-    layout = cute.make_layout(((2, 2), (2, 2)), stride=((1, 4), (2, 8)))
-    for coordinate in (11, (3, 2), ((1, 1), (0, 1)), ((1, 1), 2)):
-        print("DSL", coordinate, "is at offset", layout(coordinate))
-    print("DSL index 11 is coordinate", cute.idx2crd(11, layout.shape))
+def names_in_the_dsl():
+    small = cute.make_layout(((2, 2), (2, 2)), stride=((1, 4), (2, 8)))
+    for name in (11, (3, 2), ((1, 1), (0, 1)), ((1, 1), 2)):
+        print("DSL", name, "is at offset", small(name))
+    print("DSL index 11 is coordinate", cute.idx2crd(11, small.shape))
 
 
-three_kinds_in_the_dsl()
+names_in_the_dsl()
 
 # %% [markdown]
-# The last one mixes the kinds: any mode may be given as one number. And index 11 is not offset 11: the strides decide that.
+# `((1,1),2)` mixes two of them: any mode may be given as one number.
 
 # %% [markdown] tags=["exercise", "inline"]
-# ### Exercise 02.2 · Which index? ★
+# ### Exercise 02.2 · From index to offset ★
 #
-# Given: the shape `((3,2),(2,2))` and the coordinate `((1,1),(0,1))`. Wanted: `index`, its index. Predict it without `Layout`. Run the
-# cell as it is to type the number below it. Judged by the number.
+# Given: the layout `((3,2),(2,2)):((2,12),(1,6))`. Wanted: `offset`, the offset at index 9. Predict it without `Layout`. Run the cell as
+# it is to type the number below it. Judged by the number.
 
 # %% exercise="02.2" tags=["exercise", "inline"]
 ### BEGIN SOLUTION
-index = 1 + 3 * (1 + 2 * (0 + 2 * 1))
+offset = 12 + 1  # row 3 is (0,1), column 1 is (1,0)
 ### STARTER
-# index = ...
+# offset = ...
 ### END SOLUTION
 
 # %% [markdown]
 # ## 3. A tile is a mode
 #
-# Now 8 by 8, row-major, without gaps. Written nested, `((4,2),(4,2)):((8,32),(1,4))`, it is cut into four **tiles** of 4 by 4: row
-# $i_0 + 4\,i_1$, column $j_0 + 4\,j_1$.
+# The next matrix is 8 by 8, row-major, without gaps. Written nested, `((4,2),(4,2)):((8,32),(1,4))`, it is cut into four tiles of 4 by
+# 4: row $i_0 + 4\,i_1$, column $j_0 + 4\,j_1$.
 
 # %% jupyter={"source_hidden": true}
-rows = Layout(((4, 2), (4, 2)), ((8, 32), (1, 4)))
 ask_cells(
     "A coordinate is ((i0,i1),(j0,j1)). Click the four cells with i0 = 2 and j0 = 1.",
-    rows,
-    offsets=[rows(((2, i1), (1, j1))) for i1 in range(2) for j1 in range(2)],
-    why="i0 and j0 say the place inside a tile, i1 and j1 say which tile: so this is one cell in each tile.",
+    Layout("((4,2),(4,2)):((8,32),(1,4))"),
+    offsets=[Layout("((4,2),(4,2)):((8,32),(1,4))")(((2, i1), (1, j1))) for i1 in range(2) for j1 in range(2)],
+    why="i0 and j0 say the position inside a tile, i1 and j1 say which tile: so this is one cell in each tile.",
 )
 
 # %% [markdown]
-# So two of the four numbers say *where in the tile*, two say *which tile*. Put those of a kind together, and each column of the
-# right-hand board is one tile. Point at the cells of its column 1: where in the matrix do they lie?
+# So two of the four numbers say *where in the tile*, two say *which tile*. Put the two positions together, and the two tile numbers:
+# now a tile is a whole column of the right-hand board. (The heavier lines there only mark where $i_0$ and $i_1$ begin again.) Point at the
+# cells of its column 1: where in the matrix do they lie?
 
 # %%
+rows = Layout(((4, 2), (4, 2)), ((8, 32), (1, 4)))
 by_tile = Layout(((4, 4), (2, 2)), ((8, 1), (32, 4)))
 compare({"matrix": rows, "by tile": by_tile})
 
 # %% [markdown]
-# Which two strides move whole tiles and leave the inside of each as it is? Set them so that all four tiles lie in the same 16 slots.
+# Which two strides move whole tiles and leave the inside of each as it is? Set them so that all four tiles lie on the 16 slots of the
+# first.
 
 # %%
 explore(by_tile)
 
 # %% [markdown]
 # **The rule.** Only the parentheses move: $((i_0,i_1),(j_0,j_1))$ becomes $((i_0,j_0),(i_1,j_1))$. Each leaf keeps its extent and
-# its stride, and no data moves. Now the tile is mode 0, and mode 1 counts the tiles. `by_tile(place, tile)` finds any element of
-# any tile. Chapter 04 has operations that write this for you. In the GEMM of chapter 12, mode 0 is what one thread block works on.
+# its stride, and no data moves. Now the tile is mode 0, and mode 1 counts the tiles. `by_tile(position, tile)` finds any element of
+# any tile. In the GEMM of chapter 12, mode 0 is the work of one thread block.
 
 # %%
-place, tile = (2, 1), (0, 1)
-print(f"layoutviz {by_tile}: place {place} of tile {tile} is at {by_tile(place, tile)}")
-print(f"layoutviz {rows}: row (2,0), column (1,1) is at {rows((2, 0), (1, 1))}")
+position, tile = (2, 1), (1, 0)
+print(f"layoutviz {by_tile}: position {position} of tile {tile} is at {by_tile(position, tile)}")
+print(f"layoutviz {rows}: row (2,1), column (1,0) is at {rows((2, 1), (1, 0))}")
 
 # %% needs="dsl"
 @cute.jit
 def a_tile_in_the_dsl():
-    layout = cute.make_layout(((4, 4), (2, 2)), stride=((8, 1), (32, 4)))
-    print("DSL", layout, layout(((2, 1), (0, 1))), "and the tile alone:", cute.get(layout, mode=[0]))
+    by_tile = cute.make_layout(((4, 4), (2, 2)), stride=((8, 1), (32, 4)))
+    print("DSL", by_tile, by_tile(((2, 1), (1, 0))), "and the tile alone:", cute.get(by_tile, mode=[0]))
 
 
 a_tile_in_the_dsl()
@@ -231,20 +243,25 @@ a_tile_in_the_dsl()
 # So far the matrix was row-major, and the tiles were only a way to read it.
 
 # %% jupyter={"source_hidden": true}
-slots = sorted(by_tile[0].offsets().tolist())
 ask_choice(
     "In how many separate pieces of memory does one 4 by 4 tile of that row-major 8 by 8 matrix lie?",
     options={
-        1: "A tile is a block on the board, but memory is a line. Its rows are 8 slots apart.",
+        1: "A tile is one rectangle on the board, but memory is a line. Its rows are 8 slots apart.",
         4: "Each of its rows is a piece of 4 slots, and 4 slots of another tile come after it.",
         16: "Along a row of the tile the elements are neighbours in memory.",
     },
-    answer=1 + sum(after - before > 1 for before, after in zip(slots[:-1], slots[1:], strict=True)),
-    picture=lambda: memory_strip(Layout((4, 4), (8, 1)), title="memory of one tile: struck-out slots belong to another"),
+    answer=sum(slot - 1 not in Layout("(4,4):(8,1)").offsets() for slot in Layout("(4,4):(8,1)").offsets()),
+    picture=lambda: grid(
+        "(4,8):(8,1)",
+        marks=dict.fromkeys(range(16, 32), "hole"),
+        title="slots 0 to 31 of memory, 8 in a line",
+        caption="Struck-out slots belong to the tile beside.",
+    ),
 )
 
 # %% [markdown]
-# The right-hand board stores the matrix in another order. Its shape is that of the left one. What do its four strides do?
+# The right-hand board stores the matrix in another order. Its shape is that of the left one. What does each of its four strides step
+# over?
 
 # %%
 tiled = Layout(((4, 2), (4, 2)), ((4, 32), (1, 16)))
@@ -260,16 +277,15 @@ explore(tiled)
 # %% [markdown]
 # **The rule.** Write the leaves in the order in which memory counts them. Each stride is the product of the extents before it. Here:
 # $j_0$ (extent 4) has stride 1, $i_0$ (4) has 4, $j_1$ (2) has 4·4 = 16, and $i_1$ has 4·4·2 = 32. Now a tile is one piece of memory.
-# Tensor cores want their operands in small tiles like these (chapter 10).
 #
-# The DSL works the strides out of the order: `order` says for each leaf when memory counts it.
+# The DSL works the strides out of this order. `order=((1,3),(0,2))` says: $j_0$ is 0th, $i_0$ 1st, $j_1$ 2nd, $i_1$ 3rd.
 
 # %%
-order = {"j0": 4, "i0": 4, "j1": 2, "i1": 2}
-stride = 1
-for leaf, extent in order.items():
-    print(f"layoutviz {leaf}: extent {extent}, stride {stride}")
-    stride *= extent
+counted = {"j0": 4, "i0": 4, "j1": 2, "i1": 2}  # in the order of memory: the extent of each leaf
+stride, step = {}, 1
+for leaf, extent in counted.items():
+    stride[leaf], step = step, step * extent
+print("layoutviz", Layout(((4, 2), (4, 2)), ((stride["i0"], stride["i1"]), (stride["j0"], stride["j1"]))))
 
 # %% needs="dsl"
 @cute.jit
@@ -294,38 +310,37 @@ layout = Layout(((3, 2), (4, 2)), ((1, 24), (3, 12)))
 ### END SOLUTION
 
 # %% [markdown]
-# ## 5. Blocks of blocks: Morton order
+# ## 5. Tiles of tiles: Morton order
 #
-# Go on: 2 by 2 cells make a block, 2 by 2 blocks make a larger one, and 2 by 2 of these the matrix. At each level: down first.
+# Go on: 2 by 2 cells make a tile, 2 by 2 tiles make a larger one, and 2 by 2 of these the matrix. At each level: down first.
 
 # %% jupyter={"source_hidden": true}
-morton = Layout(((2, 2, 2), (2, 2, 2)), ((1, 4, 16), (2, 8, 32)))
 ask_cells(
-    "The 4 by 4 block at the top left has slots 0 to 15. Click the four cells of slots 16 to 19.",
-    morton,
+    "The 4 by 4 tile at the top left has slots 0 to 15. Click the four cells of slots 16 to 19.",
+    Layout("((2,2,2),(2,2,2)):((1,4,16),(2,8,32))"),
     offsets=range(16, 20),
-    why="The next block of 4 by 4 is the one below, and it starts with its own 2 by 2 block.",
+    why="The next tile of 4 by 4 is the one below, and it starts with its own 2 by 2 tile.",
 )
 
 # %% [markdown]
-# Heavier borders are larger blocks. Follow the offsets 0, 1, 2, ... with your eye. Which way do they take through
-# a block, and is it the same at all three levels?
+# Heavier borders are larger tiles. Follow the offsets 0, 1, 2, ... with your eye. Which way do they take through a tile, and is it the
+# same at all three levels?
 
 # %%
+morton = Layout(((2, 2, 2), (2, 2, 2)), ((1, 4, 16), (2, 8, 32)))
 draw(morton)
 
 # %% [markdown]
-# The six strides are 1, 2, 4, 8, 16 and 32, in some order. Put the same six in another order to get a row-major board. And
-# column-major? And tiles of 4 by 4?
+# Put the same six strides in another order to get a row-major board. And column-major? And row-major tiles of 4 by 4, each one piece of
+# memory? (For the tiles two orders are right.)
 
 # %%
 explore(morton)
 
 # %% [markdown]
-# **The rule.** This is **Morton order**. Each leaf has extent 2, so each is one binary digit of the row or of the column. The offset
-# takes these digits in turn: row, column, row, column. So every block, at each level, is one piece of memory, and cells near each
-# other mostly have offsets near each other. In chapter 12 the tiles of `C` are taken in an order chosen for this: tiles worked on at
-# the same time share inputs. Row-major, column-major, tiled and Morton are *one* layout with its strides in four orders.
+# **The rule.** This is **Morton order**. Each leaf has extent 2, so each is one binary digit of the row or of the column. Read from the
+# right, the offset takes a digit of the row, then one of the column, and so on. A 4 by 4 tile is one piece of memory; in the
+# row-major matrix it was four. Row-major, column-major, tiled and Morton are one shape, with the same six strides in four orders.
 
 # %%
 print(f"layoutviz row {5:03b}, column {3:03b} (binary): offset {morton(5, 3):06b} = {morton(5, 3)}")
@@ -333,8 +348,8 @@ print(f"layoutviz row {5:03b}, column {3:03b} (binary): offset {morton(5, 3):06b
 # %% needs="dsl"
 @cute.jit
 def morton_in_the_dsl():
-    layout = cute.make_layout(((2, 2, 2), (2, 2, 2)), stride=((1, 4, 16), (2, 8, 32)))
-    print("DSL", layout, "row 5, column 3 is at", layout((5, 3)))
+    morton = cute.make_layout(((2, 2, 2), (2, 2, 2)), stride=((1, 4, 16), (2, 8, 32)))
+    print("DSL", morton, "row 5, column 3 is at", morton((5, 3)))
 
 
 morton_in_the_dsl()
@@ -345,20 +360,18 @@ morton_in_the_dsl()
 # A kernel reads `mA[m, k]`, with 8 rows and 6 columns. The layout of `A` is your choice, but not every shape will do.
 
 # %% jupyter={"source_hidden": true}
-shapes = ("((4,2),6)", "((2,2,2),(3,2))", "(4,2,6)")
 ask_choice(
-    "Which shape can A not have?",
+    "Which of these shapes can A not have?",
     options={
         "((4,2),6)": "Two modes, of 8 and of 6 elements. Row 5 is (1,1) inside, and the kernel need not know.",
         "((2,2,2),(3,2))": "Two modes, of 8 and of 6 elements, however deep they are nested.",
-        "(4,2,6)": "Three modes, and mA[m, k] names two numbers. Without the inner parentheses nobody knows what m is.",
+        "(4,(2,6))": "It has 48 elements too, but its modes have 4 and 12: there is no row 5.",
     },
-    answer=next(shape for shape in shapes if Layout(shape).rank != 2),
+    answer=next(shape for shape in ("((4,2),6)", "((2,2,2),(3,2))", "(4,(2,6))") if [mode.size for mode in Layout(shape)] != [8, 6]),
 )
 
 # %% [markdown]
-# The left board has one number for each mode, the right one splits the rows. Every coordinate `(m,k)` of the left is one of the right as
-# well: point at a cell.
+# Every coordinate `(m,k)` of the left board is one of the right board as well: point at a cell.
 
 # %%
 compare("(8,6)", "((4,2),6)", label="coordinate")
@@ -371,49 +384,69 @@ compare("(8,6)", "((4,2),6)", label="coordinate")
 explore("(8,6)", label="coordinate")
 
 # %% [markdown]
-# **The rule.** Two words that you will meet in messages of the DSL.
+# **The rule.** Two words.
 #
-# - **Congruent**: the same parentheses. `(8,6)` and `(3,5)` are; `(8,6)` and `((4,2),6)` are not. A shape and its stride must be.
-# - **Compatible**: `48` is compatible with `(8,6)`, and `(8,6)` with `((4,2),6)`. The second splits a number of the first, and the
-#   product of the parts is that number. Then each coordinate of the first can be used for the second. It goes one way: row `(1,1)`
-#   means nothing to the shape `(8,6)`.
+# - **Congruent**: the same parentheses, as `(8,6)` and `(3,5)`. A shape and its stride must be congruent.
+# - **Compatible**: `(8,6)` is compatible with `((4,2),6)`, because the second splits a number of the first, and the product of the parts
+#   is that number. Then each coordinate of the first can be used for the second. It goes one way: row `(1,1)` means nothing to `(8,6)`.
+#
+# Below, the messages that you will meet. The DSL looks at the parentheses, not at whether a number is inside its mode. In which line does
+# that go wrong?
 
 # %%
-for shape in ("((4,2),6)", "(8,6)", "(4,2,6)"):
-    for coordinate in ((5, 3), ((1, 1), 3)):
+for shape in ("((4,2),6)", "(4,2,6)", "(8,6)", "(4,(2,6))"):
+    for name in ((5, 3), ((1, 1), 3)):
         try:
-            print(f"layoutviz {shape} at {coordinate}: {Layout(shape)(coordinate)}")
+            print(f"layoutviz {shape} at {name}: {Layout(shape)(name)}")
         except LayoutError as error:
-            print(f"layoutviz {shape} at {coordinate}: {error}")
+            print(f"layoutviz {shape} at {name}: {error}")
 
 # %% needs="dsl"
 @cute.jit
-def congruent_in_the_dsl():
-    for one, other in (((8, 6), (3, 5)), ((8, 6), ((4, 2), 6)), (((4, 2), 6), ((1, 4), 8))):
-        print("DSL", one, other, "congruent:", cute.is_congruent(one, other))
+def shapes_in_the_dsl():
+    for shape in (((4, 2), 6), (4, 2, 6), (8, 6), (4, (2, 6))):
+        for name in ((5, 3), ((1, 1), 3)):
+            try:
+                print("DSL", shape, "at", name, "is", cute.make_layout(shape)(name))
+            except Exception as error:
+                print("DSL", shape, "at", name, "refused:", str(error).splitlines()[-1].removeprefix("error: unknown: "))
     try:
         cute.make_layout((8, 6), stride=((1, 4), 8))
     except Exception as error:
         print("DSL (8,6):((1,4),8) is refused:", error)
 
 
-congruent_in_the_dsl()
+shapes_in_the_dsl()
+
+# %% [markdown] tags=["exercise", "inline"]
+# ### Exercise 02.8 · One layout for three kernels ★★
+#
+# Given: a matrix of 12 rows and 8 columns, row-major, without gaps. Three kernels read it. The first names a cell `(m, k)`. The
+# second names it `((r, t), k)`, with `r` from 0 to 2, `t` from 0 to 3 and `m = r + 3t`. The third names it `((r, (s, u)), k)`, with
+# `s` and `u` from 0 to 1 and `t = s + 2u`. Wanted: `layout`, one layout that takes all three names. Judged by the offset that it gives
+# for every cell, under each of its three names.
+
+# %% exercise="02.8" tags=["exercise", "inline"]
+### BEGIN SOLUTION
+layout = Layout(((3, (2, 2)), 8), ((8, (24, 48)), 1))
+### STARTER
+# layout = ...
+### END SOLUTION
 
 # %% [markdown]
-# ## 7. One table, many forms
+# ## 7. Written in other ways
 #
-# Two layouts that look different may be the same.
+# A layout may have a single mode, as `24:1`, a row of 24. Here it is beside three others.
 
 # %% jupyter={"source_hidden": true}
-forms = [Layout("24:1"), Layout("(4,6):(1,4)"), Layout("((2,2),6):((1,2),4)"), Layout("(6,4):(1,6)")]
 ask_choice(
     "24:1, (4,6):(1,4), ((2,2),6):((1,2),4), (6,4):(1,6). From index to offset, how many different functions are these?",
     options={
         1: "Each puts index n into slot n. The shape alone differs: what the cells are called.",
-        2: "Nesting a mode changes nothing here. Without gaps, neither does the number of rows.",
-        4: "They are four forms. Write down the offsets of index 0, 1, 2, 3, 4 for two of them.",
+        2: "Which two of them differ? Write down the offsets of index 0 to 6 for (4,6):(1,4) and (6,4):(1,6).",
+        4: "They are written in four ways. Write down the offsets of index 0, 1, 2, 3, 4 for two of them.",
     },
-    answer=len({tuple(layout.offsets()) for layout in forms}),
+    answer=len({tuple(Layout(one).offsets()) for one in ("24:1", "(4,6):(1,4)", "((2,2),6):((1,2),4)", "(6,4):(1,6)")}),
 )
 
 # %% [markdown]
@@ -423,38 +456,38 @@ ask_choice(
 compare("(4,6):(1,4)", "(6,4):(1,6)")
 
 # %% [markdown]
-# This board can also be written `(4,6):(1,4)`. Change the second stride, 2, to another number. Can it still be written with one stride
-# for its 4 rows? Set the first stride to 6. Which second stride makes it possible again?
+# This board can also be written `(4,6):(6,1)`. Move *stride 0.1* away from 12. Can it still be written with one stride for its 4 rows?
+# Now set *stride 0.0* to 8. Which *stride 0.1* makes it possible again?
 
 # %%
-explore("((2,2),6):((1,2),4)")
+explore("((2,2),6):((6,12),1)")
 
 # %% [markdown]
-# **The rule.** A mode `s:d` can be split into `(a,b):(d,a*d)` where `a*b` is `s`: after `a` steps of `d`, the next block begins where the
-# next step would have gone. If the second stride goes on like this, the two leaves can be merged again; if not, not. A mode of
-# extent 1 can stand anywhere, with any stride. So compare layouts by what they do, not by how they print. The shortest form of all
-# has an operation of its own, *coalesce*, in chapter 03.
+# **The rule.** A mode `s:d` can be split into `(a,b):(d,a*d)` where `a*b` is `s`: after `a` steps of `d`, the second leaf begins where the
+# next step would have gone. If its stride goes on like this, the two leaves can be merged again (chapter 03); if not, not. So compare
+# layouts by what they do, not by how they print. `same_function` compares by index. Layouts with modes of the same sizes then agree
+# at each `(i,j)` too; `(4,6)` and `(6,4)` do not.
 
 # %%
-one, other = Layout("(8,6):(6,1)"), Layout("((2,4),6):((6,12),1)")
-print("layoutviz same form:", one == other, " same function:", same_function(one, other))
+one, other = Layout("(6,8):(8,1)"), Layout("((2,3),8):((8,16),1)")
+print("layoutviz written alike:", one == other, " same function:", same_function(one, other))
 
 # %% needs="dsl"
 @cute.jit
-def forms_in_the_dsl():
-    one, other = cute.make_layout((8, 6), stride=(6, 1)), cute.make_layout(((2, 4), 6), stride=((6, 12), 1))
-    print("DSL same form:", one == other, " at row 5, column 3:", one((5, 3)), "and", other((5, 3)))
+def written_in_the_dsl():
+    one, other = cute.make_layout((6, 8), stride=(8, 1)), cute.make_layout(((2, 3), 8), stride=((8, 16), 1))
+    print("DSL written alike:", one == other, " at row 5, column 3:", one((5, 3)), "and", other((5, 3)))
 
 
-forms_in_the_dsl()
+written_in_the_dsl()
 
 # %% [markdown]
 # ## On the GPU
 #
-# The kernel of chapter 01, unchanged. It says `mA[m, k]` and `mB[n, k]`, one number for each mode. That is all it needs to read nested
-# layouts too.
+# The kernel of chapter 01, unchanged; click the dots to see it. It says `mA[m, k]` and `mB[n, k]`, one number for each mode. That is all
+# it needs to read nested layouts too.
 
-# %% include="ladder/naive.py:TILE,dot,naive_kernel,naive_gemm" needs="dsl"
+# %% include="ladder/naive.py:TILE,dot,naive_kernel,naive_gemm" needs="dsl" jupyter={"source_hidden": true}
 from ladder.naive import naive_gemm
 
 # %% [markdown]
@@ -480,74 +513,89 @@ def pairs(M, N, K):
     }
 
 
-compare({"by rows": by_rows(8, 8), "in tiles of 4 by 4": in_tiles(8, 8, 4, 4)})
-
-# %% [markdown]
-# Neighbouring threads of this kernel compute neighbouring rows of `C`, so at each `k` they read neighbouring rows of `A`. How far apart are
-# these in memory?
-
-# %%
 for name, layouts in pairs(2048, 1536, 1024).items():
     print(f"{name}: row 1 of A is {layouts[0](1, 0)} slots after row 0")
 
 # %% [markdown]
-# Guess: which pair takes less time? On a GPU each result is checked against cuBLAS. cuBLAS takes no tiles, so it gets a copy row by row,
-# made outside the timing. Without a GPU the kernel is compiled, and the same sums run on the CPU.
+# Neighbouring threads compute neighbouring rows of `C`, so at each `k` they read neighbouring rows of `A`.
+
+# %% jupyter={"source_hidden": true}
+ask_choice(
+    "A GPU fetches memory in sectors of 32 bytes, 16 slots of fp16. 16 threads read column 0 of rows 0 to 15 of A. "
+    "How many sectors are fetched, by rows and in tiles?",
+    options={
+        "16 and 16": "By rows, yes. But in a tile the next row is only 8 slots on, so two of its rows share a sector.",
+        "16 and 8": "By rows each element lies in a sector of its own. In a tile two rows share one: half as many sectors at each k.",
+        "1 and 1": "That would need 16 neighbouring slots. In which of the two layouts are the 16 elements neighbours?",
+    },
+    answer=" and ".join(
+        str(len({layout(m, 0) // 16 for m in range(16)}))
+        for layout in (Layout("(2048,1024):(1024,1)"), Layout("((8,256),(8,128)):((8,8192),(1,64))"))
+    ),
+)
+
+# %% [markdown]
+# So which pair should take least time? On a GPU the line `time` tells, and each result is checked against cuBLAS, which takes no tiles and
+# gets a copy by rows. Without a GPU the kernel is compiled, and the same sums run on the CPU. Then the line `SASS` shows a load of the
+# pair `rows`, where the next `k` is always one slot on. Why is there no such line for tiles?
 
 # %% needs="dsl"
 from ladder import harness
 
-look = "one kernel, three ways to store: which pair takes less time, and how far apart do neighbouring threads read A there?"
+look = "one kernel, three ways to store: which pair takes least time, and how far apart do neighbouring threads read A there?"
 checks = harness.gemm_through_layouts(naive_gemm, pairs, host_mnk=(16, 24, 8), chapter="02", look=look)
 
 # %% [markdown]
 # Now store `B` in tiles of 4 rows and 8 columns, in `pairs`, and run it again. What did you have to change in the kernel?
+#
+# How far is this kernel, reading by rows, from cuBLAS?
+
+# %%
+from ladder.thermometer import thermometer
+
+thermometer("naive")
 
 # %% [markdown]
 # ## Common mistakes
 #
-# - **Counting as NumPy does.** There the last number runs fastest. In CuTe the first one does, inside a mode too.
-# - **Place and tile swapped.** `(4,2)` is 2 tiles of 4 rows; `(2,4)` is 4 tiles of 2. The inside of the tile stands first.
-# - **A tiled layout drawn flat looks wrong.** By place and tile, a column is a tile and no column of the matrix. The numbers are right.
-# - **Comparing text.** Layouts that print differently may be one function. And the same *set* of offsets is no proof: `(4,4):(4,1)`
-#   and `(4,4):(1,4)` share theirs.
+# - **Position and tile swapped.** `(4,2)` is 2 tiles of 4 rows; `(2,4)` is 4 tiles of 2. The inside of the tile stands first.
+# - **Comparing the set of offsets.** `(4,4):(4,1)` and `(4,4):(1,4)` have the same set, and are two functions.
 #
 # ## In short
 #
 # - A mode may have modes inside; each leaf has its extent and its stride.
 # - A cell is named by its index, by one number for each mode, or nested. Colexicographic: the first number runs fastest.
-# - `((place, tile), (place, tile))` regrouped is `((place, place), (tile, tile))`: a tile is a mode, and nothing moves.
+# - `((position, tile), (position, tile))` regrouped is `((position, position), (tile, tile))`: a tile is a mode, and nothing moves.
 # - The order of the strides is the order in memory: rows, tiles, Morton.
-# - Congruent: the same parentheses. Compatible: the same sizes, split further. Equal tables may have unequal forms.
+# - Congruent: the same parentheses. Compatible: the same sizes, split further. One function can be written as several layouts.
 #
 # Next: [03 · Composition](03_composition.ipynb), which puts one layout after another.
 
 # %% [markdown] tags=["exercise"]
-# ### Exercise 02.4 · By place and tile ★★
+# ### Exercise 02.4 · Cut it into tiles ★★
 #
-# Given: any `layout` of shape `((a,b),(c,d))`, a matrix cut into tiles of `a` rows and `c` columns. Wanted: a function `by_tile(layout)`
-# that gives the same elements with the tile as mode 0 and the number of the tile as mode 1. Judged on layouts that are new and random
-# each time: by the shape of what your function gives, and by the offset of every coordinate.
+# Given: any `matrix`, a layout of two modes that are not nested, and two numbers: `a` divides its rows, `c` its columns. Wanted: a
+# function `cut(matrix, a, c)` that gives the same elements, where they lie, by tiles of `a` rows and `c` columns: mode 0 is the tile,
+# mode 1 counts the tiles, as in section 3. (`matrix.shape` and `matrix.stride` are pairs of numbers.) Judged on matrices that are new
+# and random each time: by the shape of what your function gives, and by the offset of every coordinate.
 
 # %% exercise="02.4" tags=["exercise"]
 ### BEGIN SOLUTION
-def by_tile(layout):
-    (a, b), (c, d) = layout.shape
-    (i0, i1), (j0, j1) = layout.stride
-    return Layout(((a, c), (b, d)), ((i0, j0), (i1, j1)))
+def cut(matrix, a, c):
+    (M, N), (d, e) = matrix.shape, matrix.stride
+    return Layout(((a, c), (M // a, N // c)), ((d, e), (a * d, c * e)))
 ### STARTER
-# def by_tile(layout):
-#     (a, b), (c, d) = layout.shape
-#     (i0, i1), (j0, j1) = layout.stride
-#     return Layout(..., ...)
+# def cut(matrix, a, c):
+#     return ...
 ### END SOLUTION
 
 # %% [markdown] tags=["exercise"]
 # ### Exercise 02.5 · Mend a Morton order ★★
 #
-# Given: `((2,2,2),(2,2)):((2,4,16),(1,4))`, 8 rows and 4 columns. It was meant to be Morton order, but with the step to the *right*
-# first at each level, then the step down. One stride is wrong, so some elements share a slot. Wanted: `layout`, mended. To see what is
-# wrong, `draw` the given one in a cell of your own. Judged by its shape and by the offset of every coordinate.
+# Given: `((2,2,2),(2,2)):((2,16,8),(1,4))`, 8 rows and 4 columns. It was meant to be Morton order, but with the step to the *right*
+# first at each level, then the step down. (At the last level there is only a step down.) It uses each slot once, and yet it is not
+# Morton order. Wanted: `layout`, mended. To see what is wrong, `draw` the given one in a cell of your own. Judged by its shape and by
+# the offset of every coordinate.
 
 # %% exercise="02.5" tags=["exercise"]
 ### BEGIN SOLUTION
@@ -557,10 +605,10 @@ layout = Layout(((2, 2, 2), (2, 2)), ((2, 8, 16), (1, 4)))
 ### END SOLUTION
 
 # %% [markdown] tags=["exercise"]
-# ### Exercise 02.6 · The same table, another form ★★
+# ### Exercise 02.6 · The same function, written in another way ★★
 #
-# Given: `(8,6):(6,1)`, row-major. Wanted: `layout`, another form of it: two modes, of 8 and of 6 elements, *both* of them nested,
-# without leaves of extent 1. Each `(i,j)` must be at the offset that it has in the given one. There are several right answers. Judged by
+# Given: `(8,6):(6,1)`, row-major. Wanted: `layout`, another layout of two modes, of 8 and of 6 elements, *both* of them nested, without
+# leaves of extent 1. Each `(i,j)` must be at the offset that it has in the given one. There are several right answers. Judged by
 # the offset of every coordinate, and by these conditions on the shape.
 
 # %% exercise="02.6" tags=["exercise"]
@@ -576,7 +624,7 @@ layout = Layout(((2, 4), (2, 3)), ((6, 12), (1, 2)))
 # Given: a buffer. A colleague stored `B`, of `N` rows and `K` columns, in tiles of 8 rows and 4 columns. Inside a tile the elements lie row
 # by row. The tiles follow each other *down*: first all those of columns 0 to 3, then those of columns 4 to 7, and so on. `N` is a
 # multiple of 8, `K` a multiple of 4, and no slot is unused. Wanted: a function `B_layout(N, K)` that gives the layout through which the
-# lesson's kernel finds `mB[n, k]` where it was stored, with the shape `((8, N // 8), (4, K // 4))`.
+# lesson's kernel finds `mB[n, k]` where it was stored. Each of its two modes is nested: the position in the tile, then the tile.
 #
 # Judged first by its shape and offsets, for new random `N` and `K`. If they are right, the kernel runs through it and is checked against
 # cuBLAS. Without a GPU the kernel is only compiled, and the verdict says so. This cell runs by itself: it knows the notebook's first
@@ -588,5 +636,5 @@ def B_layout(N, K):
     return Layout(((8, N // 8), (4, K // 4)), ((4, 32), (1, 4 * N)))
 ### STARTER
 # def B_layout(N, K):
-#     return Layout(((8, N // 8), (4, K // 4)), ((..., ...), (..., ...)))
+#     return ...
 ### END SOLUTION
