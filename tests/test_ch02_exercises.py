@@ -159,7 +159,7 @@ def test_02_7_a_right_answer_is_compiled_and_on_a_gpu_right(name):
     verdict = sandbox.run(exercise, setup_source("02.7"), source, print)
     assert verdict.state is (State.RIGHT if preflight().can_run else State.COMPILED), verdict.message
     assert isinstance(verdict.scene, Scene) and verdict.message.startswith("Each element is found in its tile.")
-    assert verdict.ok or "there is no GPU here" in verdict.message
+    assert verdict.ok or "There is no GPU here" in verdict.message
 
 
 @needs_dsl
@@ -171,7 +171,7 @@ def test_02_7_says_of_what_is_no_plain_layout_only_that(as_other):
 
 @needs_dsl
 def test_02_7_refuses_a_layout_that_is_right_for_the_sizes_of_the_law_only():
-    source = "def B_layout(N, K):\n    return ((8, N // 8), (4, K // 4)), ((4, 32), (1, 4 * N if N != 136 else 9))"
+    source = "def B_layout(N, K):\n    return ((8, N // 8), (4, K // 4)), ((4, 32), (1, 4 * N if K > 60 else 9))"
     answer = function_in(source, "B_layout")
-    with pytest.raises(BadAnswer, match=r"`B_layout\(136, 72\)` is"):
+    with pytest.raises(BadAnswer, match=r"`B_layout\(\d+, \d+\)` is"):
         ch02._run_through(answer, Verdict(State.RIGHT, ""))

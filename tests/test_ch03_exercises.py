@@ -165,9 +165,9 @@ def test_03_8_hands_the_readers_own_layout_to_the_kernel(monkeypatch):
 
     seen = []
 
-    def judge_gemm(name, gemm, *, tile, layouts):
+    def judge_gemm(name, gemm, *, tile, layouts, law):
         seen.append(layouts)
-        return Verdict(State.RIGHT, "It ran.")
+        return Verdict(State.RIGHT, f"{law.message} It ran.", law.scene)
 
     monkeypatch.setattr(kernel, "judge_gemm", judge_gemm)
     def wrong_when_large(stored, M, K, w):

@@ -109,7 +109,8 @@ def test_04_7_runs_the_kernel_with_the_readers_own_layout(monkeypatch):
 
     seen = []
     monkeypatch.setattr(ch04, "gemm_with", lambda *layouts: seen.append(layouts))
-    monkeypatch.setattr(kernel, "judge_gemm", lambda name, gemm, *, tile: Verdict(State.RIGHT, f"It ran, {tile}."))
+    ran = lambda name, gemm, *, tile, law: Verdict(State.RIGHT, f"{law.message} It ran, {tile}.", law.scene)  # noqa: E731
+    monkeypatch.setattr(kernel, "judge_gemm", ran)
     verdict = ch04.check_tile_layout(lambda rows, columns: f"((8,{rows // 8}),(8,{columns // 8})):((8,64),(1,{8 * rows}))")
     assert verdict.ok and verdict.message.endswith("the blocks fill the tile. It ran, (64, 64, 16).")
     assert [*map(str, seen[0])] == ["((8,8),(8,2)):((8,64),(1,512))"] * 2

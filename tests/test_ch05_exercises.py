@@ -96,7 +96,7 @@ def test_05_8_puts_the_readers_swizzle_into_the_kernel(monkeypatch):
 
     seen = []
     monkeypatch.setattr(tiled_swizzled, "gemm_with", seen.append)
-    monkeypatch.setattr(kernel, "judge_gemm", lambda name, gemm, *, tile: Verdict(State.RIGHT, "It ran."))
+    monkeypatch.setattr(kernel, "judge_gemm", lambda name, gemm, *, tile, law: Verdict(State.RIGHT, f"{law.message} It ran."))
     verdict = ch05.check_half("S<3,3,4>")
     assert verdict.ok and verdict.message.endswith("is not touched. It ran.")
     layout = kernel.traced_layout("tile", lambda: seen[0](64))

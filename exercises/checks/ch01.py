@@ -1,6 +1,5 @@
 """Chapter 01, paper layouts."""
 
-from dataclasses import replace
 from itertools import combinations, product
 from random import Random
 
@@ -9,7 +8,7 @@ from exercises.engine.exercise import Exercise
 from exercises.engine.judge import judge_cells, judge_function, judge_layout, judge_number, judge_table, picture, random_layout
 from exercises.engine.respond import click_cells, fill_grid, number
 from exercises.engine.verdict import BadAnswer, Mistake, State, Verdict
-from layoutviz import Layout, Tensor, select
+from layoutviz import Layout, Tensor, same_function, select
 from layoutviz.notation import format_tuple
 from layoutviz.views.grid import grid
 from layoutviz.views.memory_strip import memory_strip
@@ -189,19 +188,18 @@ def _run_through(B_layout, law: Verdict) -> Verdict:
     def layouts(M: int, N: int, K: int) -> tuple[Layout, Layout]:
         with learners_code():
             B = as_layout("B_layout", B_layout(N, K))
-        if B != stored_B(N, K):
+        if B.shape != (N, K) or not same_function(B, stored_B(N, K)):
             raise BadAnswer(f"`B_layout({N}, {K})` is {B}, and that does not read the buffer as it was stored.")
         return Layout((M, K), (K, 1)), B
 
-    ran = judge_gemm("naive_gemm", naive_gemm, tile=(TILE, TILE, TILE), layouts=layouts)
-    return replace(ran, message=f"{law.message} {ran.message}", scene=ran.scene or law.scene)
+    return judge_gemm("naive_gemm", naive_gemm, tile=(TILE, TILE, TILE), layouts=layouts, law=law)
 
 
 def check_at_once(layout) -> Verdict:
     """Shape (4,4), no slot shared, 32 slots, and in each row and each column four different remainders by 4."""
     answer = as_layout("layout", layout)
     if isinstance(answer, Tensor):
-        return Verdict(State.WRONG, f"`layout` is {answer}; wanted is a layout alone, which starts at slot 0.")
+        return Verdict(State.WRONG, "`layout` is a Tensor; wanted is a layout alone.")
     if answer.shape != SQUARE:
         words = f"`layout` has shape {format_tuple(answer.shape)}; the shape asked for is {format_tuple(SQUARE)}."
         return Verdict(State.WRONG, words, picture(answer))
@@ -589,7 +587,7 @@ EXERCISES = {
                 "backwards": ("layout = '(4,4):(-5,1)'", "slot -5"),
                 "the padding as elements": ("layout = '(4,5):(5,1)'", "has shape (4,5)"),
                 "bytes for elements": ("layout = '(4,4):(10,2)'", "Row 0 lies in slots 0, 2, 4, 6"),
-                "a tensor": ("layout = Tensor('(4,4):(5,1)', 1)", "starts at slot 0"),
+                "a tensor": ("layout = Tensor('(4,4):(5,1)', 1)", "is a Tensor"),
                 "the stride alone": ("layout = (5, 1)", "has shape 5"),
             },
             right={

@@ -403,8 +403,7 @@ def _run_through(A_view, law: Verdict) -> Verdict:
             raise BadAnswer(f"`A_view({stored}, {M}, {K}, {w})` is {A}, and that does not read the buffer as it was written.")
         return A, Layout((N, K), (K, 1))
 
-    ran = judge_gemm("naive_gemm", naive_gemm, tile=(TILE, TILE, TILE), layouts=layouts)
-    return replace(ran, message=f"{law.message} {ran.message}", scene=ran.scene or law.scene)
+    return judge_gemm("naive_gemm", naive_gemm, tile=(TILE, TILE, TILE), layouts=layouts, law=law)
 
 
 # --- mistakes of one exercise

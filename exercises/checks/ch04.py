@@ -204,9 +204,8 @@ def _check_inside(inside) -> Verdict:
     mistake = _inside_mistake(inside, cases) if verdict.state is State.WRONG else None
     if mistake is None:
         return verdict
-    said, seeded, from_seed = verdict.message.partition(" (Seed")
-    said = said.replace(f" {verdict.mistake.words}", "") if verdict.mistake else said
-    return replace(verdict, message=f"{said} {mistake.words}{seeded}{from_seed}", mistake=mistake)
+    said = verdict.message.replace(f" {verdict.mistake.words}", "") if verdict.mistake else verdict.message
+    return replace(verdict, message=f"{said} {mistake.words}", mistake=mistake)
 
 
 def _tile_picture(shape, tile, place) -> Scene:
@@ -351,8 +350,7 @@ def _run_with(tile_layout, law: Verdict) -> Verdict:
 
     with learners_code():
         layout_A, layout_B = (as_layout("tile_layout", tile_layout(extent, TILE_K)) for extent in (TILE_M, TILE_N))
-    ran = judge_gemm("tiled_gemm", gemm_with(layout_A, layout_B), tile=(TILE_M, TILE_N, TILE_K))
-    return replace(ran, message=f"{law.message} {ran.message}", scene=ran.scene or law.scene)
+    return judge_gemm("tiled_gemm", gemm_with(layout_A, layout_B), tile=(TILE_M, TILE_N, TILE_K), law=law)
 
 
 def gemm_with(layout_A: Layout, layout_B: Layout):

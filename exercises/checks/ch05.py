@@ -332,8 +332,6 @@ def _half_mistake(given: Swizzle) -> Mistake | None:
 
 def _run_with(given: Swizzle, law: Verdict) -> Verdict:
     """The verdict on the tiled GEMM whose tiles are HALF with this swizzle; with the words and the picture of the law."""
-    from dataclasses import replace
-
     import cutlass.cute as cute
 
     from exercises.engine.kernel import judge_gemm
@@ -343,8 +341,7 @@ def _run_with(given: Swizzle, law: Verdict) -> Verdict:
         swizzle = cute.make_swizzle(given.b, given.m, given.s)
         return cute.make_composed_layout(swizzle, 0, cute.make_layout((rows, rung.TILE_K), stride=(2 * rung.TILE_K, 1)))
 
-    ran = judge_gemm("tiled_gemm", rung.gemm_with(tile_layout), tile=(rung.TILE_M, rung.TILE_N, rung.TILE_K))
-    return replace(ran, message=f"{law.message} {ran.message}", scene=ran.scene or law.scene)
+    return judge_gemm("tiled_gemm", rung.gemm_with(tile_layout), tile=(rung.TILE_M, rung.TILE_N, rung.TILE_K), law=law)
 
 
 # --- mistakes of one exercise

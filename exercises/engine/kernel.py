@@ -7,6 +7,7 @@ wrong one can be read, then by norm against cuBLAS, then timed, then checked onc
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -46,27 +47,31 @@ def judge_gemm(
     tile: tuple[int, int, int],
     warps: tuple[int, int] | None = None,
     layouts: Callable[[int, int, int], tuple[Layout, Layout]] | None = None,
+    multiples: tuple[int, int, int] = (1, 1, 1),
+    law: Verdict | None = None,
     seed: int | None = None,
 ) -> Verdict:
     """Judge a @cute.jit function gemm(mA, mB, mC, stream) that computes C = A B^T from fp16, with A (M,K), B (N,K), C (M,N).
 
     tile: the (M,N,K) of one block; warps: how many the block has along M and N, if its tile is shared out so. layouts(M, N, K): those of A
-    and B, K-major if not given. Without a GPU: traced and compiled, verdict COMPILED. BadAnswer and AnswerRaised for what cannot be judged.
+    and B, K-major if not given; multiples: what their M, N and K must be multiples of. law: the verdict on what was judged before, by
+    law: its words stand first, and its picture where the run has none. Without a GPU: traced and compiled, verdict COMPILED. BadAnswer
+    and AnswerRaised for what cannot be judged.
     """
     if not callable(gemm):
         raise BadAnswer(f"`{name}` is of type {type(gemm).__name__}; wanted is a `@cute.jit` function (mA, mB, mC, stream).")
     layouts = layouts or (lambda M, N, K: operand_pairs(M, N, K)["TN"])
     rng = np.random.default_rng(seed)
-    sizes = [_ragged(rng, tile), _ragged(rng, tile)]
-    if not preflight().can_run:
-        return _compiled(name, gemm, layouts, sizes[0])
-    return _on_gpu(gemm, layouts, sizes, tile, warps, rng)
+    sizes = [_ragged(rng, tile, multiples), _ragged(rng, tile, multiples)]
+    ran = _on_gpu(gemm, layouts, sizes, tile, warps, rng) if preflight().can_run else _compiled(name, gemm, layouts, sizes[0])
+    return replace(ran, message=f"{law.message} {ran.message}", scene=ran.scene or law.scene) if law else ran
 
 
-def _ragged(rng, tile) -> tuple[int, int, int]:
-    """A size that is not square and that the tile divides in none of its modes."""
+def _ragged(rng, tile, multiples) -> tuple[int, int, int]:
+    """A size that is not square and that the tile divides in none of its modes, where the multiples that it must be of allow that."""
     while True:
-        m, n, k = (int(rng.integers(1, 4) * extent + rng.integers(1, max(extent, 2))) for extent in tile)
+        parts = zip(tile, multiples, strict=True)
+        m, n, k = (int(rng.integers(1, 4) * extent + step * rng.integers(1, max(extent // step, 2))) for extent, step in parts)
         if m != n:
             return m, n, k
 
