@@ -33,14 +33,15 @@ LOOK = "one kernel ran all pairs; where neighbouring threads read neighbouring e
 
 
 def gemm_through_layouts(
-    gemm, pairs=operand_pairs, mnk=(200, 136, 72), *, time_mnk=(2048, 1536, 1024), host=None, host_mnk=(12, 10, 7), chapter=None, look=LOOK
+    gemm, pairs=operand_pairs, mnk=(200, 136, 72), *, time_mnk=(2048, 1536, 1024), host=None, host_mnk=(12, 10, 7), chapter=None, look=LOOK,
+    loops="the same loops",
 ) -> list[Check]:
     """Run one GEMM through several pairs of layouts, and print about it: GPU, layouts, errors, times, what to look at.
 
     gemm: the @cute.jit function gemm(mA, mB, mC, stream), C = A B^T. pairs(M, N, K): a dict from a name to the layouts of
     A (M,K) and B (N,K). mnk, time_mnk: checked at both sizes, timed at the second. host: the same loops as a jit function
-    host(mA, mB, mC) that runs on the CPU, ladder.naive's if not given; host_mnk: its size. chapter: "01", to show what was
-    recorded. look: the last line.
+    host(mA, mB, mC) that runs on the CPU, ladder.naive's if not given; host_mnk: its size; loops: what they are, in words. chapter:
+    "01", to show what was recorded. look: the last line.
 
     With a GPU: each pair is run, checked against cuBLAS and timed beside it; the checks are returned. Without one: compiled for
     sm_90a, not run; `host` runs and is checked against numpy; an empty list is returned, as nothing was checked on a GPU.
@@ -52,7 +53,7 @@ def gemm_through_layouts(
     if machine.can_run:
         return _on_gpu(gemm, pairs, mnk, time_mnk, machine, look)
     if machine.can_compile:
-        _without_gpu(gemm, pairs, mnk, host, host_mnk, machine)
+        _without_gpu(gemm, pairs, mnk, host, host_mnk, machine, loops)
     else:
         print(f"nothing was compiled and nothing was run: {lowering.NEEDS_DSL}")
     _print_recorded(chapter)
@@ -148,7 +149,7 @@ def candidates(launch, operands, device: Gpu):
     return ours, lambda i: device.cublas_call(*buffers(i), operands)
 
 
-def _without_gpu(gemm, pairs, mnk, host, host_mnk, machine: Preflight) -> None:
+def _without_gpu(gemm, pairs, mnk, host, host_mnk, machine: Preflight, loops: str) -> None:
     fix = machine.fixes.get("GPU") or machine.fixes.get("torch")
     why = f"the {machine.gpu} is not used ({fix})" if machine.gpu else "no GPU here"
     layouts = _make_pairs(pairs, mnk)
@@ -156,7 +157,7 @@ def _without_gpu(gemm, pairs, mnk, host, host_mnk, machine: Preflight) -> None:
     print(f"{why}: compiled for sm_90a, NOT run, for {', '.join(compiled)} at {_by(mnk)}")
     _print_pairs(layouts)
     _print_instruction(compiled, layouts)
-    _run_on_host(pairs, host, host_mnk)
+    _run_on_host(pairs, host, host_mnk, loops)
 
 
 def _print_instruction(compiled, layouts) -> None:
@@ -175,11 +176,16 @@ def _print_instruction(compiled, layouts) -> None:
             print(f"SASS   {name}: {load:<40} A's next k: {step}")
     if not seen:
         name, one = next(iter(compiled.items()))
-        loads = [i for i in one.instructions if i.startswith("LDG")]
-        print(f"SASS   {name}: {len(loads)} loads from global memory, the first: {loads[0] if loads else 'none'}")
+        print(f"SASS   {name}: it loads from global memory by {_by_opcode(one, 'LDG')}, from shared memory by {_by_opcode(one, 'LDS')}")
 
 
-def _run_on_host(pairs, host, mnk) -> None:
+def _by_opcode(compiled, kind: str) -> str:
+    """How many instructions of a kind stand in the code, as in "64 LDS.128"."""
+    found = [f"{n} {opcode}" for opcode, n in compiled.opcodes.items() if opcode.split(".")[0] == kind]
+    return ", ".join(found) or f"no {kind}"
+
+
+def _run_on_host(pairs, host, mnk, loops: str) -> None:
     from ladder import binding
 
     if host is None:
@@ -189,7 +195,7 @@ def _run_on_host(pairs, host, mnk) -> None:
         run = binding.compile_for_host(host, make_operands(A, B))
         done.append(against_cublas(f"{name} {_by(mnk)}", run, A, B, device=Host()))
     _demand(done)
-    print(f"CPU    the same loops, run as host code at {_by(mnk)}: {', '.join(layouts)} equal numpy's products")
+    print(f"CPU    {loops}, run as host code at {_by(mnk)}: {', '.join(layouts)} equal numpy's products")
 
 
 def _print_recorded(chapter: str | None) -> None:

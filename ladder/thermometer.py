@@ -3,60 +3,91 @@
 The numbers are those that a GPU last said, in results/ladder.json.
 """
 
-import io
 import json
-from math import log10
+from dataclasses import dataclass
 from pathlib import Path
 
 from ladder.errors import LadderError
-from layoutviz.color import INKS, categories
+from layoutviz.color import categories
 
 PATH = Path(__file__).resolve().parent.parent / "results/ladder.json"
 SIZE = (4096, 4096, 4096)
-WIDTH, HEIGHT = 8.4, 1.5  # inches
-APART = 0.13  # of the scale's length: names nearer to each other would overlap
+LEFT, TUBE, TOP, HEIGHT = 8, 720, 50, 22  # pixels: where the tube begins, how long it is, its top, how thick it is
+APART = 95  # pixels: names nearer to each other would overlap
+TEXT = 'fill="currentColor"'  # the page's own, on a light theme and on a dark one
 
 
-def thermometer(rung: str, path: Path = PATH):
-    """A picture for a notebook: the recorded speed of `rung`, of the rungs slower than it, and of cuBLAS, in TFLOP/s at 4096 cubed.
+@dataclass(frozen=True)
+class Thermometer:
+    """`rows` are those of results/ladder.json at SIZE by name: of `rung`, of the rungs that are slower, and of cuBLAS."""
 
-    rung: a module of ladder that results/ladder.json has a row of. The scale is logarithmic. Raises LadderError for a rung without a
-    record.
-    """
-    from IPython.display import SVG
+    rung: str
+    rows: dict[str, dict]
 
-    picture = io.StringIO()
-    figure(rung, path).savefig(picture, format="svg", metadata={"Date": None})
-    return SVG(picture.getvalue())
+    def __repr__(self):
+        row = self.rows[self.rung]
+        return f"{self.rung}: {row['tflops']:.3g} TFLOP/s, {100 * row['cublas_ratio']:.3g}% of cuBLAS in the same run"
+
+    def places(self) -> dict[str, float]:
+        """Where each mark stands, in pixels: the scale is linear, from 0."""
+        longest = 1.05 * max(row["tflops"] for row in self.rows.values())
+        return {name: LEFT + TUBE * row["tflops"] / longest for name, row in self.rows.items()}
+
+    def named(self) -> list[str]:
+        """The marks that have room for a name, this rung's and cuBLAS's first, then the faster ones."""
+        places, chosen = self.places(), []
+        for name in sorted(places, key=lambda name: (name != self.rung, name != "cublas", -places[name])):
+            if all(abs(places[name] - places[other]) > APART for other in chosen):
+                chosen.append(name)
+        return chosen
+
+    def _repr_html_(self):
+        places, row = self.places(), self.rows[self.rung]
+        bottom = TOP + HEIGHT
+        parts = [
+            f'<text x="{LEFT}" y="20" font-size="15" font-weight="600" {TEXT}>{self}</text>',
+            f'<rect x="{LEFT}" y="{TOP}" width="{places[self.rung] - LEFT:.1f}" height="{HEIGHT}" fill="{categories(0)}"/>',
+            f'<rect x="{LEFT}" y="{TOP}" width="{TUBE}" height="{HEIGHT}" fill="none" stroke="currentColor"/>',
+        ]
+        per_tflops = (places["cublas"] - LEFT) / self.rows["cublas"]["tflops"]
+        for tick in range(0, int(TUBE / per_tflops), 100):
+            x = f"{LEFT + tick * per_tflops:.1f}"
+            parts.append(f'<text x="{x}" y="{TOP - 6}" font-size="11" text-anchor="{"middle" if tick else "start"}" {TEXT}>{tick}</text>')
+        for name, x in places.items():
+            look = 'stroke-width="3"' if name == self.rung else 'stroke-dasharray="4 3"' if name == "cublas" else ""
+            parts.append(f'<path d="M{x:.1f} {TOP}V{bottom + 4}" stroke="currentColor" {look}/>')
+        for name in self.named():
+            anchor, weight = "start" if places[name] < LEFT + 60 else "middle", "600" if name == self.rung else "400"
+            words = "cuBLAS" if name == "cublas" else name
+            at = f'x="{places[name]:.1f}" y="{bottom + 18}" text-anchor="{anchor}"'
+            parts.append(f'<text {at} font-size="12" font-weight="{weight}" {TEXT}>{words}</text>')
+        about = (
+            f"Scale: TFLOP/s, 10^12 multiplications and additions a second. C = A B^T, {_by(SIZE)}, fp16 in, fp32 sums;",
+            f"recorded on {row['gpu']}, {row['date'][:10]}.",
+        )
+        for line, words in enumerate(about):
+            parts.append(f'<text x="{LEFT}" y="{bottom + 42 + 15 * line}" font-size="11" {TEXT}>{words}</text>')
+        box = f'viewBox="0 0 {TUBE + 2 * LEFT} {bottom + 65}" width="{TUBE + 2 * LEFT}" style="max-width:100%;height:auto"'
+        return f'<svg xmlns="http://www.w3.org/2000/svg" {box} font-family="system-ui,sans-serif" role="img">{"".join(parts)}</svg>'
 
 
-def figure(rung: str, path: Path = PATH):
-    """As `thermometer`, as a matplotlib Figure that pyplot does not know.
+def thermometer(rung: str, path: Path = PATH) -> Thermometer:
+    """A picture for a notebook: the recorded speed of `rung`, of the rungs slower than it, and of cuBLAS, at 4096 cubed.
 
-    >>> figure("naive").texts[0].get_text().split(":")[0]
+    rung: a module of ladder that results/ladder.json has a row of; LadderError for one without a record.
+
+    >>> thermometer("naive").rung
     'naive'
     """
-    from matplotlib.figure import Figure
-
     rows = {row["rung"]: row for row in _rows(path)}
     if rung not in rows or "cublas" not in rows:
         known = ", ".join(name for name in rows if name != "cublas") or "no rung"
         raise LadderError(f"there is no record of {rung} at {_by(SIZE)} yet: `make gpu` makes one on a GPU. Recorded: {known}")
-    speed = {name: row["tflops"] for name, row in rows.items() if row["tflops"] <= rows[rung]["tflops"] or name == "cublas"}
-    made = Figure(figsize=(WIDTH, HEIGHT), facecolor="white")
-    axes = made.add_axes((0.03, 0.36, 0.94, 0.26))
-    _tube(axes, speed, rung)
-    row, part = rows[rung], rows[rung]["cublas_ratio"]
-    words = f"{rung}: {row['tflops']:.3g} TFLOP/s, {100 * part:.3g}% of cuBLAS in the same run"
-    made.text(0.03, 0.86, words, fontsize=11, fontweight="bold", color=INKS["offset"], va="center")
-    about = f"C = A B^T, {_by(SIZE)}, fp16 in, fp32 sums; {row['gpu']}, {row['date'][:10]}. "
-    about += "On the scale, in TFLOP/s, each number is ten times the one before."
-    made.text(0.03, 0.06, about, fontsize=8, color=INKS["offset"], va="center")
-    return made
+    return Thermometer(rung, {name: row for name, row in rows.items() if name == "cublas" or row["tflops"] <= rows[rung]["tflops"]})
 
 
 def _rows(path: Path) -> list[dict]:
-    """The records at SIZE, of one GPU: the one that was recorded last."""
+    """The records at SIZE, of one GPU: the one that was recorded last; the newest last."""
     try:
         rows = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -64,26 +95,6 @@ def _rows(path: Path) -> list[dict]:
     at_size = [row for row in rows if (row["m"], row["n"], row["k"]) == SIZE and row["tflops"]]
     newest = max(at_size, key=lambda row: row["date"], default={"gpu": None})
     return sorted((row for row in at_size if row["gpu"] == newest["gpu"]), key=lambda row: row["date"])
-
-
-def _tube(axes, speed: dict[str, float], rung: str) -> None:
-    """The tube, filled up to `rung`, and a mark for each speed; names below it where there is room, those of most weight first."""
-    low, high = 10 ** (-0.5) * min(1.0, *speed.values()), 1.6 * speed["cublas"]
-    axes.set(xscale="log", xlim=(low, high), ylim=(0, 1), yticks=[])
-    axes.axvspan(low, speed[rung], color=categories(0), lw=0)
-    axes.tick_params(axis="x", which="both", bottom=False, labelbottom=False, top=True, labeltop=True, direction="in", labelsize=8, pad=1)
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    named: list[float] = []
-    for name in sorted(speed, key=lambda name: (name != rung, name != "cublas", speed[name])):
-        at = log10(speed[name] / low) / log10(high / low)
-        axes.axvline(speed[name], color=INKS["offset"], lw=2.5 if name == rung else 1, ls="-" if name != "cublas" else "--")
-        if all(abs(at - other) > APART for other in named):
-            named.append(at)
-            weight = "bold" if name == rung else "normal"
-            axes.annotate(
-                "cuBLAS" if name == "cublas" else name, (at, 0), (0, -4), xycoords="axes fraction", textcoords="offset points",
-                ha="center", va="top", fontsize=9, fontweight=weight,
-            )  # fmt: skip
 
 
 def _by(sizes) -> str:

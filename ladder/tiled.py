@@ -24,13 +24,18 @@ def load_tile(gT: cute.Tensor, cT: cute.Tensor, sT: cute.Tensor, limit: cute.Sha
         tTs[i] = tTg[i] if cute.elem_less(tTc[i], limit) else gT.element_type(0)
 
 
+def by_columns(rows: int):
+    """The layout in shared memory of a tile of `rows` by TILE_K: column-major."""
+    return cute.make_layout((rows, TILE_K))
+
+
 @cute.kernel
-def tiled_kernel(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, layout_A: cute.Layout, layout_B: cute.Layout):
-    """One block computes one tile of C; `layout_A` and `layout_B` are those of the tiles in shared memory."""
+def tiled_kernel(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, tile_layout: cutlass.Constexpr):
+    """One block computes one tile of C; tile_layout(rows) is the layout of a tile in shared memory."""
     thread, _, _ = cute.arch.thread_idx()
     block_m, block_n, _ = cute.arch.block_idx()
     smem = SmemAllocator()
-    sA, sB = (smem.allocate_tensor(mA.element_type, layout, 16) for layout in (layout_A, layout_B))
+    sA, sB = (smem.allocate_tensor(mA.element_type, tile_layout(rows), 16) for rows in (TILE_M, TILE_N))
     tilers = (TILE_M, TILE_K), (TILE_N, TILE_K)
     # (TILE, TILE_K, tiles along K): the tiles of this block, and beside them the coordinates of their elements
     gA, cA = (cute.local_tile(each, tilers[0], (block_m, None)) for each in (mA, cute.make_identity_tensor(mA.shape)))
@@ -56,13 +61,18 @@ def tiled_kernel(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, layout_A: cu
             tCg[i] = acc[i].to(mC.element_type)
 
 
-@cute.jit
-def tiled_gemm(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, stream: cuda.CUstream):
-    """Launch enough blocks to cover C. The tiles lie column-major in shared memory."""
-    layout = cute.make_layout((TILE_M, TILE_K)), cute.make_layout((TILE_N, TILE_K))
-    grid = (cute.ceil_div(cute.size(mC, mode=[0]), TILE_M), cute.ceil_div(cute.size(mC, mode=[1]), TILE_N), 1)
-    tiled_kernel(mA, mB, mC, *layout).launch(grid=grid, block=(THREADS * THREADS, 1, 1), stream=stream)
+def gemm_with(tile_layout):
+    """The GEMM whose tiles lie in shared memory as `tile_layout(rows)` says; it launches enough blocks to cover C."""
 
+    @cute.jit
+    def gemm(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, stream: cuda.CUstream):
+        grid = (cute.ceil_div(cute.size(mC, mode=[0]), TILE_M), cute.ceil_div(cute.size(mC, mode=[1]), TILE_N), 1)
+        tiled_kernel(mA, mB, mC, tile_layout).launch(grid=grid, block=(THREADS * THREADS, 1, 1), stream=stream)
+
+    return gemm
+
+
+tiled_gemm = gemm_with(by_columns)
 
 if __name__ == "__main__":
     from ladder import harness

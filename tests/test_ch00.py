@@ -4,6 +4,7 @@ import re
 from itertools import combinations
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import layoutviz.memory
@@ -11,10 +12,11 @@ from course.chapter import read_chapter
 from course.readme import CHAPTERS, chapter_table
 from exercises.checks import ch00
 from exercises.engine.exercise import find
-from exercises.engine.verdict import State
+from exercises.engine.verdict import BadAnswer, State
 from ladder.lowering import has_dsl
 from layoutviz import Layout
 
+CELLS = [(i, j) for i in range(4) for j in range(6)]
 ROOT = Path(__file__).resolve().parents[1]
 CHAPTER = read_chapter(ROOT / "course" / "00_start_here.py")
 
@@ -38,7 +40,8 @@ def reached(thing, path: str):
 
 def test_the_table_is_read_whole():
     (text,) = [cell.source for cell in CHAPTER if "## Terms and names" in cell.source]
-    assert len(names()) == sum(line.startswith("| ") for line in text.splitlines()) - 2 > 20
+    heads = 2 * text.count("| term |")  # of each table, with the line under it
+    assert len(names()) == sum(line.startswith("| ") for line in text.splitlines()) - heads > 20
     assert all(ours or dsl or cpp for _, ours, dsl, cpp, _ in names())
 
 
@@ -95,12 +98,22 @@ def test_00_1_is_answered_on_its_board():
 
 
 def test_00_1_only_one_choice_of_three_cells_is_right():
-    right = [cells for cells in combinations(range(24), 3) if ch00.check_first_answer(list(cells)).ok]
-    assert right == [tuple(sorted(j * 4 + i for i, j in ((1, 4), (1, 5), (2, 0))))]
+    right = [cells for cells in combinations(CELLS, 3) if ch00.check_first_answer(list(cells)).ok]
+    assert right == [((1, 4), (1, 5), (2, 0))]
 
 
 def test_00_1_no_verdict_on_a_wrong_answer_tells_a_cell_that_was_missed():
-    for cells in combinations(range(24), 2):
+    for cells in combinations(CELLS, 2):
         said = ch00.check_first_answer(list(cells)).message
         told = {tuple(map(int, pair)) for pair in re.findall(r"\((\d),(\d)\)", said)}
-        assert not told & ({(1, 4), (1, 5), (2, 0)} - {(index % 4, index // 4) for index in cells})
+        assert not told & ({(1, 4), (1, 5), (2, 0)} - set(cells))
+
+
+@pytest.mark.parametrize("cells, says", [
+    ([(0, 0), [3, 6]], "has (3, 6). There is no column 6: columns count from 0, so that the last one is 5."),
+    (np.array([[1, 4], [-1, 5]]), "has (-1, 5). There is no row -1: rows count from 0, so that the last one is 3."),
+    (np.array([10, 3]), "10 is one number. Write the cell that holds 10."), ({9, 13}, "is one number. Write each cell as such a pair."),
+])  # fmt: skip
+def test_00_1_what_is_no_cell_is_refused_without_words_of_chapter_01(cells, says):
+    with pytest.raises(BadAnswer, match=re.escape(says)):
+        ch00.check_first_answer(cells)

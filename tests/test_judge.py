@@ -341,7 +341,7 @@ def test_chosen_cells_are_marked_and_missed_ones_are_not_revealed(layout, data):
 
 @pytest.mark.parametrize("cells, message", [
     ([3], "The cell (1,1) is not asked for."), ([0, 3], "The cell (1,1) is not asked for."), ([], "`cells` holds no cell yet."),
-    ([0, 5, 3], "2 of your 3 cells are not asked for. The first of them is (1,1)."),
+    ([0, 5, 3], "2 of your 3 cells are not asked for. One of them is (1,1)."),
     ([2], "Each cell that you chose is right, but some are still missing."),
 ])  # fmt: skip
 def test_what_is_said_of_cells(cells, message):
@@ -350,7 +350,7 @@ def test_what_is_said_of_cells(cells, message):
 
 @pytest.mark.parametrize("shape, why", [
     ("(2,3,1)", "that is not the number of modes asked for"), ("6", "that is not the number of modes asked for"),
-    ("(3,2)", "the size of mode 0 is not the one asked for"), ("(2,4)", "the size of mode 1 is not the one asked for"),
+    ("(3,2)", "mode 0 has 3 elements, and that is not"), ("(2,4)", "mode 1 has 4 elements, and that is not"),
     ("(2,(3,1))", "the sizes of its modes are right, but not how they nest"),
 ])  # fmt: skip
 def test_what_is_said_of_a_shape(shape, why):

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree as xml
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -444,6 +445,14 @@ def test_what_was_compiled_waits_and_what_follows_is_next():
     board, html, _ = board_of(entries, three)
     assert "2 of 3 exercises done" in html and "Next: 06.1 Scan: it was compiled, and waits for a machine with a GPU." in html
     assert "All exercises are done." in board_of(entries | {"06.1": RIGHT}, three)[1]
+
+
+def test_only_chapters_that_are_begun_or_next_lie_open():
+    exercises = [replace(find("01.2"), id=f"{chapter:02}.{n}") for chapter in range(4) for n in (1, 2)]
+    done = new_entry() | {"state": "right", "tries": 1}
+    board = Dashboard(exercises, {"00.1": done, "00.2": done, "02.2": new_entry() | {"state": "wrong", "tries": 1}})
+    chapters = xml.fromstring(board._repr_html_()).iter("details")
+    assert ["open" in chapter.attrib for chapter in chapters] == [True, True, True, False]  # 01 is next
 
 
 def test_a_hundred_exercises_in_twenty_chapters():

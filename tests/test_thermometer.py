@@ -1,12 +1,13 @@
 """The figure of the whole course: what it shows is what results/ladder.json holds."""
 
 import json
+import xml.etree.ElementTree as xml
 
 import pytest
 
 from ladder import record
 from ladder.errors import LadderError
-from ladder.thermometer import PATH, SIZE, figure, thermometer
+from ladder.thermometer import LEFT, PATH, SIZE, TUBE, thermometer
 
 ROW = {"m": SIZE[0], "n": SIZE[1], "k": SIZE[2], "gpu": "G", "date": "2026-01-02T00:00:00+00:00"}
 
@@ -22,43 +23,46 @@ def write(tmp_path):
     return rows
 
 
-def names(made):
-    return {text.get_text() for text in made.axes[0].texts}
-
-
-def marks(made):
-    return sorted(line.get_xdata()[0] for line in made.axes[0].lines)
+def text(made) -> list[str]:
+    return [element.text for element in xml.fromstring(made._repr_html_()).iter("{http://www.w3.org/2000/svg}text")]
 
 
 def test_it_shows_the_rung_those_below_it_and_cublas(write):
-    path = write(("slow", 1, {}), ("middle", 20, {}), ("fast", 500, {}), ("cublas", 800, {}), ("other", 3, {"m": 9}))
-    made = figure("middle", path)
-    assert made.texts[0].get_text() == "middle: 20 TFLOP/s, 2.5% of cuBLAS in the same run"
-    assert marks(made) == [1, 20, 800] and names(made) == {"slow", "middle", "cuBLAS"}
-    assert "G, 2026-01-02" in made.texts[1].get_text()
-    assert made.axes[0].patches[0].get_extents().x1 == pytest.approx(made.axes[0].transData.transform((20, 0))[0])
+    path = write(("slow", 1, {}), ("middle", 200, {}), ("fast", 500, {}), ("cublas", 800, {}), ("other", 3, {"m": 9}))
+    made = thermometer("middle", path)
+    assert repr(made) == text(made)[0] == "middle: 200 TFLOP/s, 25% of cuBLAS in the same run"
+    assert list(made.rows) == ["slow", "middle", "cublas"] and made.named() == ["middle", "cublas", "slow"]
+    assert {"slow", "middle", "cuBLAS", "0", "100", "800"} <= set(text(made)) and "G, 2026-01-02" in text(made)[-1]
+
+
+def test_marks_stand_where_their_speeds_are(write):
+    """A linear scale from 0: what is filled looks as large a part of the way to cuBLAS as it is."""
+    made = thermometer("middle", write(("slow", 1, {}), ("middle", 200, {}), ("cublas", 800, {})))
+    at = {name: x - LEFT for name, x in made.places().items()}
+    assert at["middle"] == pytest.approx(at["cublas"] / 4) and at["slow"] == pytest.approx(at["cublas"] / 800)
+    filled = next(xml.fromstring(made._repr_html_()).iter("{http://www.w3.org/2000/svg}rect"))
+    assert float(filled.get("width")) == pytest.approx(at["middle"], abs=0.1) and at["cublas"] < TUBE
 
 
 def test_names_that_would_overlap_give_way_to_the_rung(write):
-    path = write(("cublas", 800, {}), ("almost", 700, {}), ("nearly", 690, {}))
-    assert names(figure("almost", path)) == {"almost"} and marks(figure("almost", path)) == [690, 700, 800]
+    made = thermometer("almost", write(("cublas", 800, {}), ("almost", 700, {}), ("nearly", 690, {})))
+    assert made.named() == ["almost"] and len(made.places()) == 3
 
 
 def test_the_newest_gpu_and_the_newest_row_count(write):
     new = {"date": "2026-02-01", "gpu": "H"}
     path = write(("r", 1, {}), ("cublas", 9, {}), ("r", 2, new), ("r", 3, new | {"date": "2026-03-01"}), ("cublas", 800, new))
-    assert marks(figure("r", path)) == [3, 800]
+    assert [row["tflops"] for row in thermometer("r", path).rows.values()] == [3, 800]
 
 
 def test_a_rung_without_a_record_is_said_in_words(write, tmp_path):
     with pytest.raises(LadderError, match="no record of fast .* Recorded: slow"):
-        figure("fast", write(("slow", 1, {}), ("cublas", 800, {})))
+        thermometer("fast", write(("slow", 1, {}), ("cublas", 800, {})))
     with pytest.raises(LadderError, match="Recorded: no rung"):
-        figure("fast", tmp_path / "nothing.json")
+        thermometer("fast", tmp_path / "nothing.json")
 
 
 @pytest.mark.parametrize("rung", record.RUNGS)
 def test_every_rung_has_its_picture(rung):
     row = [row for row in json.loads(PATH.read_text()) if row["rung"] == rung][-1]
-    assert f"{rung}: {row['tflops']:.3g} TFLOP/s" in figure(rung).texts[0].get_text()
-    assert thermometer(rung).data.startswith("<svg")
+    assert text(thermometer(rung))[0].startswith(f"{rung}: {row['tflops']:.3g} TFLOP/s")

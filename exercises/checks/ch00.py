@@ -1,9 +1,10 @@
 """Chapter 00, start here: a first right answer."""
 
+from exercises.engine.answers import plain
 from exercises.engine.exercise import Exercise
 from exercises.engine.judge import judge_cells
 from exercises.engine.respond import click_cells
-from exercises.engine.verdict import Mistake, Verdict
+from exercises.engine.verdict import BadAnswer, Mistake, Verdict
 from layoutviz import Layout
 
 ROWS = Layout((4, 6), (6, 1))
@@ -12,8 +13,28 @@ ASKED = range(10, 13)  # the end of one row and the start of the next
 
 def check_first_answer(cells) -> Verdict:
     """The cells of (4,6):(6,1) that hold 10, 11 and 12."""
+    for cell in _listed(cells):
+        _demand_pair(cell)
     praise = "After the end of a row the numbers go on at the start of the next. Boards, Check and verdicts work here."
     return judge_cells("cells", cells, ROWS, _cells_with(ROWS, ASKED), praise, _mistake)
+
+
+def _listed(cells) -> list:
+    """The entries of an answer that is a list of some kind; none of another one, which judge_cells refuses."""
+    cells = plain(cells)
+    return list(cells) if isinstance(cells, (list, tuple, set, frozenset, range)) else []
+
+
+def _demand_pair(cell) -> None:
+    """Refuse what is no cell of ROWS in words that chapter 00 has: later chapters take an index as well."""
+    if type(cell) is int:
+        which = f"Write the cell that holds {cell}." if cell in ASKED else "Write each cell as such a pair."
+        raise BadAnswer(f"A cell is a pair (row, column), and {cell} is one number. {which}")
+    if isinstance(cell, (tuple, list)) and len(cell) == 2 and all(type(number) is int for number in cell):
+        for name, number, extent in zip(("row", "column"), cell, ROWS.shape, strict=True):
+            if not 0 <= number < extent:
+                last = f"{name}s count from 0, so that the last one is {extent - 1}"
+                raise BadAnswer(f"`cells` has ({cell[0]}, {cell[1]}). There is no {name} {number}: {last}.")
 
 
 def _cells_with(layout: Layout, numbers: range) -> frozenset[int]:
@@ -53,17 +74,19 @@ EXERCISES = {
             also="cells = [(n // 6, n % 6) for n in (10, 11, 12)]",
             wrong={
                 "the starter": ("cells = ...", "Line 2 of the cell"),
-                "the constant": ("cells = range(24)", "21 of your 24 cells"),
+                "the constant": ("cells = [(i, j) for i in range(4) for j in range(6)]", "21 of your 24 cells"),
                 "the transposed": ("cells = [(2, 2), (3, 2), (0, 3)]", "ran down the columns"),
-                "the transposed pairs": ("cells = [(4, 1), (5, 1), (0, 2)]", "(4, 1), which is no cell"),
+                "the transposed pairs": ("cells = [(4, 1), (5, 1), (0, 2)]", "There is no row 4: rows count from 0"),
                 "the off-by-one": ("cells = [(1, 3), (1, 4), (1, 5)]", "hold 9, 10, 11"),
                 "the off-by-one, late": ("cells = [(1, 5), (2, 0), (2, 1)]", "hold 11, 12, 13"),
-                "the numbers for the cells": ("cells = [10, 11, 12]", "ran down the columns"),
+                "the numbers for the cells": ("cells = [10, 11, 12]", "10 is one number. Write the cell that holds 10."),
                 "one missing": ("cells = [(1, 4), (1, 5)]", "some are still missing"),
                 "none": ("cells = []", "holds no cell yet"),
                 "one too many": ("cells = [(1, 4), (1, 5), (2, 0), (2, 1)]", "The cell (2,1) is not asked for"),
                 "twice the same": ("cells = [(1, 4), (1, 5), (1, 5)]", "twice"),
-                "counted from 1": ("cells = [(2, 5), (2, 6), (3, 1)]", "(2, 6), which is no cell"),
+                "counted from 1": ("cells = [(2, 5), (2, 6), (3, 1)]", "There is no column 6: columns count from 0"),
+                "one cell, bare": ("cells = (1, 4)", "1 is one number. Write each cell as such a pair."),
+                "all numbers": ("cells = range(24)", "0 is one number"),
                 "words": ("cells = '(1,4), (1,5), (2,0)'", "type str"),
             },
             right={
@@ -72,7 +95,7 @@ EXERCISES = {
                 "the last first": "cells = [(2, 0), (1, 5), (1, 4)]",
                 "a set": "cells = {(1, 4), (1, 5), (2, 0)}",
                 "an array": "import numpy\ncells = numpy.array([[1, 4], [1, 5], [2, 0]])",
-                "by the library": "cells = [n for n in range(24) if Layout('(4,6):(6,1)')(n) in (10, 11, 12)]",
+                "by the library": "cells = [(i, j) for i in range(4) for j in range(6) if Layout('(4,6):(6,1)')(i, j) in (10, 11, 12)]",
             },
         ),
     )

@@ -749,7 +749,7 @@ EXERCISES = {
                 "the constant": ("B = '(5,3):(0,0)'", "names index 0 of A, its element (0,0)"),
                 "the transposed": ("B = '(5,3):(1,8)'", "in slots"),
                 "the off-by-one": ("B = '(5,3):(4,1)'", "names index 4 of A, its element (1,1). That is not element (1,0)"),
-                "A itself": ("B = '(3,5):(8,1)'", "the size of mode 0"),
+                "A itself": ("B = '(3,5):(8,1)'", "mode 0 has"),
                 "not turned": ("B = '(5,3):(1,3)'", "one step down in A"),
                 "along the rows": ("B = '(5,3):(5,1)'", "counts 5 indices for a step to the right"),
                 "in slots, turned": ("B = '(5,3):(8,1)'", "counts 8 indices for a step to the right"),
@@ -758,7 +758,7 @@ EXERCISES = {
                 "a right inverse": ("B = right_inverse('(3,5):(8,1)')", "it names row 0 only"),
                 "a left inverse": ("B = left_inverse('(3,5):(8,1)')", "counts the unused slots too"),
                 "another form": ("B = '(5,(3,1)):(3,(1,0))'", "how they nest"),
-                "the result of another shape": ("B = '(3,5):(1,3)'", "the size of mode 0"),
+                "the result of another shape": ("B = '(3,5):(1,3)'", "mode 0 has"),
             },
             right={
                 "notation": "B = '(5,3):(3,1)'",

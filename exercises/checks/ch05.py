@@ -541,7 +541,7 @@ EXERCISES = {
             wrong={
                 "the starter": ("def sw128(bits):\n    columns = 1024 // bits\n    return ...", "Line 4 of the cell"),
                 "the constant": ("def sw128(bits):\n    return ComposedLayout('S<3,3,3> o 0 o (8,64):(64,1)')", "the same layout whatever"),
-                "the transposed": ("def sw128(bits):\n    n = 1024 // bits\n    return Layout((n, 8), (1, n))", "the size of mode 0"),
+                "the transposed": ("def sw128(bits):\n    n = 1024 // bits\n    return Layout((n, 8), (1, n))", "mode 0 has"),
                 "the off-by-one": (
                     "def sw128(bits):\n    n = 1024 // bits\n    m = {8: 3, 16: 2, 32: 1, 64: 0}[bits]\n"
                     "    return ComposedLayout(Swizzle(3, m, 3), 0, Layout((8, n), (n, 1)))",

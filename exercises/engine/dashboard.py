@@ -121,11 +121,15 @@ class Dashboard:
         return f'<div style="max-width:1200px;padding:6px 12px;line-height:1.5;{COLOURS}">{"".join(parts)}</div>'
 
     def _chapter_html(self, number: str, exercises: list[Exercise]) -> str:
+        """A chapter's cards; folded away while nothing of it is begun or next."""
         name = _link(self._chapter_name(number), find_notebook("notebooks", number, self.here))
         cards = "".join(map(self._card, exercises))
         grid = "display:grid;grid-template-columns:repeat(auto-fill,minmax(165px,1fr));gap:6px"
         said = f"{sum(map(self.done, exercises))} of {len(exercises)} done"
-        return f'<div style="margin:12px 0 4px"><b>{name}</b> · {said}</div><div style="{grid}">{cards}</div>'
+        begun = self.next() in exercises or any(self.entries[each.id] != new_entry() for each in exercises)
+        summary = f'<summary style="margin:12px 0 4px;cursor:pointer"><b>{name}</b> · {said}</summary>'
+        opened = ' open=""' if begun else ""
+        return f'<details{opened}>{summary}<div style="{grid}">{cards}</div></details>'
 
     def _card(self, exercise: Exercise) -> str:
         entry, (icon, fill) = self.entries[exercise.id], self._badge(exercise)

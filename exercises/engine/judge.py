@@ -173,7 +173,7 @@ def judge_cells(
         message = f"The cell {format_tuple(layout.coordinate(wrong[0]))} is not asked for."
     else:
         first = format_tuple(layout.coordinate(wrong[0]))
-        message = f"{len(wrong)} of your {len(cells)} cells are not asked for. The first of them is {first}."
+        message = f"{len(wrong)} of your {len(cells)} cells are not asked for. One of them is {first}."
     return _wrong(message, own(cells), cells_picture(layout, cells, wrong))
 
 
@@ -276,7 +276,7 @@ def _shape_fault(name: str, answer: CoordinateFunction, wanted: CoordinateFuncti
         why = "that is not the number of modes asked for"
     elif sizes[0] != sizes[1]:
         mode = next(m for m in range(answer.rank) if sizes[0][m] != sizes[1][m])
-        why = f"the size of mode {mode} is not the one asked for"
+        why = f"mode {mode} has {sizes[0][mode]} element{'s' * (sizes[0][mode] != 1)}, and that is not what is asked for"
     return f"`{name}` has shape {format_tuple(answer.shape)}: {why}."
 
 

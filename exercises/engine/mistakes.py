@@ -63,7 +63,7 @@ PACKED = Mistake(
     "Which slots are to stay unused, and what makes a step jump over them?",
 )  # fmt: skip
 STRIDE_OFF = Mistake(
-    "stride off by one", "All but one stride are right, and that one is off by one.",
+    "stride off by one", "One stride is off by one; the rest is right.",
     "How many slots lie between two neighbours along each mode? And how far is it from one to the other?",
 )  # fmt: skip
 PADDING = Mistake(
@@ -76,7 +76,7 @@ EXTENT_OFF = Mistake(
 )  # fmt: skip
 HALVES = Mistake(
     "tile and rest swapped", "The two parts inside a mode have changed places, as when tile and rest are swapped.",
-    "Which part is walked first, the place inside a tile or the number of the tile?",
+    "Which part is walked first, the position in a tile or the number of the tile?",
 )  # fmt: skip
 UNSWIZZLED = Mistake(
     "no swizzle", "The layout under the swizzle is right; the swizzle is missing.",
