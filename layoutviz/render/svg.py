@@ -45,6 +45,8 @@ def svg(scene: Scene, live: bool = False) -> str:
 
 def _cells(place: Place, fills: list[str], links: list[int], live: bool) -> list[str]:
     panel = place.panel
+    if BLANK in fills:  # a page with a dark theme can darken those that say nothing
+        fills = [fill if fill != BLANK or label else f'{BLANK}" class="blank' for fill, label in zip(fills, panel.labels, strict=True)]
     if panel.marks:
         fills = [BLANK if panel.marks.get(c) in EMPTY else fill for c, fill in enumerate(fills)]
     # the parts that repeat are made once: a cell then costs one short join
