@@ -5,6 +5,8 @@
 # cell with Shift-Enter, from the top.
 
 # %% tags=["setup"]
+from importlib.metadata import distributions
+
 import exercises
 from exercises import ask_cells
 from ladder.harness import preflight
@@ -15,35 +17,25 @@ from layoutviz import Layout, compare, explore
 #
 # Layouts and pictures need only Python. GPU **kernels**, the functions that run on a GPU, are written in NVIDIA's CuTe DSL, in Python.
 # They are compiled where the DSL is installed, and run where there is an NVIDIA GPU. Where something is missing, the line with `->`
-# after it says how to get it. *arch* is the kind of GPU that kernels are compiled for: `sm_90a` is Hopper, an H100 or H200. The last line
-# says what kernels will do here.
+# after it says how to get it. *Lab* is JupyterLab, which shows this page. *arch* is the kind of GPU that kernels are compiled for:
+# `sm_90a` is Hopper, an H100 or H200. The last line says what kernels will do here.
 
 # %%
+print("Lab    ", next((lab.version for lab in distributions(name="jupyterlab")), "not found -> make lab installs it"))
 print(preflight())
-
-# %% [markdown]
-# The pages you read are JupyterLab's, and what moves on them are widgets:
-
-# %%
-from importlib.metadata import distributions
-
-installed = {found.name: found.version for found in distributions()}
-for name in ("jupyterlab", "ipywidgets", "anywidget"):
-    print(f"{name:<12}{installed.get(name, 'not installed -> make lab installs it')}")
 
 # %% [markdown]
 # ## How a board works
 #
 # The two grids below are **boards**. Point at a cell: the line under the board says what it is, and every cell with the same number
-# lights up. Click to pin it, click again to let go. With the keyboard: Tab to the board, arrows, Enter. What the numbers mean is
-# the first thing you learn in chapter 01. If you see words here and no grids, the widgets do not run: reload the page and run the
-# cells again.
+# lights up. (Chapter 01 explains the three numbers in that line.) Click to pin it, click again to let go. With the keyboard: Tab to the
+# board, arrows, Enter. If you see words here and no grids, the widgets do not run: reload the page and run the cells again.
 
 # %%
 compare("(3,5):(5,1)", "(3,5):(1,3)")
 
 # %% [markdown]
-# This board has sliders. Drag *stride 0* to 1 and *stride 1* to 3. Which of the two boards above is it now?
+# This board has sliders. Drag *stride 0* to 1 and *stride 1* to 3. Which of the two boards above is it now? The other fields can wait.
 
 # %%
 explore("(3,5):(5,1)")
@@ -56,10 +48,10 @@ explore("(3,5):(5,1)")
 
 # %% jupyter={"source_hidden": true}
 ask_cells(
-    "The numbers of the left board above run along its rows. Here it is without them. Click the cell that holds 0.",
+    "The numbers of the left board above run along its rows. Here it is without them. Click the cell that holds 8.",
     Layout((3, 5), (5, 1)),
-    offsets=[0],
-    why="In these boards the first cell, at the top left, holds 0.",
+    offsets=[8],
+    why="The first row holds 0 to 4, and the second goes on with 5, 6, 7, 8.",
 )
 
 # %% [markdown]
@@ -110,11 +102,11 @@ exercises.progress()
 # %% [markdown]
 # ## One kernel through the whole toolchain
 #
-# A small product of two matrices, which is called a **GEMM**, as the sign that all works. The DSL compiles the kernel here. On a GPU it
-# runs, is checked against cuBLAS (NVIDIA's own library) and is timed. Without one its loops run on the CPU, and the last lines show what
-# a GPU said when it was last asked.
+# A small product of two matrices, which is called a **GEMM**, to show that everything works. The DSL compiles the kernel here. On a GPU
+# it runs. Its result is checked, beside that of cuBLAS (NVIDIA's own library), against NumPy's, and its time stands beside cuBLAS's.
+# Without a GPU its loops run on the CPU, and the last lines show what a GPU said when it was last asked.
 
-# %% needs="dsl"
+# %% needs="dsl" jupyter={"source_hidden": true}
 from ladder.harness import gemm_through_layouts, operand_pairs
 from ladder.naive import naive_gemm
 
@@ -127,13 +119,20 @@ look = "an error below the bound: the DSL, the driver, PyTorch and the GPU work 
 checks = gemm_through_layouts(naive_gemm, one_pair, (120, 72, 40), time_mnk=(1024, 768, 512), chapter="00", look=look)
 
 # %% [markdown]
-# What to look at: on a GPU the line *error*, which must stay below its bound. Without one the line *CPU*: the loops gave numpy's products.
-# The line *SASS* is one instruction of the machine code that was made. Chapter 01 explains the rest.
+# What to look at: on a GPU the line *error*, which must stay below its bound. Without one the line *CPU*: the loops gave NumPy's products.
+# Chapter 01 explains the rest.
+#
+# How far is this simple kernel from cuBLAS, for large matrices? A figure like this one ends the GPU part of each chapter.
+
+# %%
+from ladder.thermometer import thermometer
+
+thermometer("naive")
 
 # %% [markdown]
 # ## The map of the course
 #
-# What is a link is written. The minutes are for the lesson; its exercises come on top.
+# A chapter with a link is ready. The minutes are for the lesson; its exercises take extra time.
 
 # %%
 from IPython.display import Markdown
@@ -169,6 +168,11 @@ Markdown(chapter_table())
 # | bank | one of the 32 parts of shared memory that answer at once | `memory.bank_conflicts` | – | – | 05 |
 # | swizzle | offsets mixed so that banks are shared out | `Swizzle` | `make_swizzle` | same | 05 |
 # | composed layout | a swizzle after a layout | `ComposedLayout` | `make_composed_layout` | same | 05 |
+#
+# <details><summary>Chapters 06 to 10</summary>
+#
+# | term | what it is | ours | DSL | C++ | chapter |
+# | --- | --- | --- | --- | --- | --- |
 # | jit, kernel | a function that is compiled; one that runs on the GPU | – | `jit`, `kernel` | `__global__` | 06 |
 # | thread, value | who holds an element, and as which of its own | `make_layout_tv` | same | – | 07 |
 # | tiled copy | a copy shared out among threads | – | `make_tiled_copy_tv` | `make_tiled_copy` | 07 |
@@ -178,6 +182,8 @@ Markdown(chapter_table())
 # | GEMM | a product of two matrices | – | `gemm` | `gemm` | 09 |
 # | WGMMA | a product by four warps, on Hopper | – | `nvgpu.warpgroup` | `MMA_Atom` | 10 |
 # | TMA | Hopper's unit that copies whole tiles | – | `nvgpu.cpasync` | `make_tma_copy` | 10 |
+#
+# </details>
 #
 # ## The way on
 #

@@ -1,11 +1,12 @@
 # %% [markdown]
 # # 01 · Paper layouts
 #
-# After this lesson you can read any layout of rows and columns, say where each element lies and how much memory all of them need,
-# transpose a matrix without moving it, and run one kernel that multiplies matrices through four pairs of layouts. Forty minutes; guess
-# first, read second.
+# After this lesson you can read any layout of rows and columns, say where each element lies and how much memory all of them need, give a
+# matrix to a kernel as its transpose, and run one kernel through four pairs of layouts. Forty minutes; guess first, read second.
 
 # %% tags=["setup"]
+from dataclasses import replace
+
 from IPython.display import display
 
 from exercises import ask_cells, ask_choice, ask_offsets
@@ -15,24 +16,24 @@ from layoutviz.views.transpose import transpose
 # %% [markdown]
 # ## A bet, and two questions
 #
-# First a bet. You need not know how yet.
+# First a bet. $A^T$ is the transpose of $A$: its rows are the columns of $A$.
 
 # %% jupyter={"source_hidden": true}
 big = Layout((4096, 4096), (4096, 1))
 some = [(i, j) for i in range(0, 4096, 455) for j in range(0, 4096, 455)]
 ask_choice(
-    "A matrix of 4096 by 4096 numbers, 2 bytes each, is to be multiplied as its transpose. How many MiB must be moved to transpose it?",
+    "A matrix A of 4096 by 4096 numbers, 2 bytes each (32 MiB), is stored row by row. A kernel needs its transpose. How many MiB must be "
+    "read and written to get it?",
     options={
-        64: "That reads it all, 32 MiB, and writes it all again. Section 5 shows how to do without.",
-        32: "That is its size. A copy reads it and writes it, so it moves twice that. But section 5 makes no copy at all.",
-        0: "Nothing moves. Section 5 shows why.",
+        64: "That is a whole copy: all of it read, all of it written. Section 5 does without.",
+        32: "A copy would read 32 MiB and write 32 MiB. But section 5 makes no copy.",
+        0: "Nothing is read or written. Section 5 shows why.",
     },
     answer=64 * sum(select(big, (1, 0))(j, i) != big(i, j) for i, j in some) // len(some),
 )
 
 # %% [markdown]
-# Two questions from chapter 00. The first is for section 1, where each cell gets a name. The second says how to read all the boards of
-# this lesson.
+# Two questions from chapter 00: one for section 1, where cells get names, one for reading the boards.
 
 # %% jupyter={"source_hidden": true}
 ask_choice(
@@ -51,7 +52,7 @@ ask_choice(
     "You point at a cell of one board, and a cell of the board beside it lights up too. What have the two in common?",
     options={
         "the row and column": "On the two boards of chapter 00 they mostly stood in different rows and columns.",
-        "the number": "Equal numbers light up together. From now on that number says where in memory something lies.",
+        "the number": "Equal numbers light up together. On most boards of this lesson the number says where in memory something lies.",
     },
     answer="the number",
 )
@@ -59,39 +60,39 @@ ask_choice(
 # %% [markdown]
 # ## 1. A buffer is a line
 #
-# On paper a matrix has two directions. Memory has one.
+# On paper a matrix has two directions. Memory has one: it is a line of **slots**, each of which holds one **element**.
 
 # %% jupyter={"source_hidden": true}
 A = Layout((4, 6), (6, 1))
 ask_choice(
     "A matrix of 4 rows and 6 columns is stored row by row. On paper (1,0) stands right below (0,0). How far apart are they in memory?",
     options={
-        "1 place": "The place after (0,0) holds (0,1), its neighbour to the right.",
-        "4 places": "4 is the number of rows. Between the two lies the rest of row 0.",
-        "6 places": "The whole row 0 comes first: 6 elements.",
+        "1 slot": "The slot after that of (0,0) holds (0,1), its neighbour to the right.",
+        "4 slots": "4 is the number of rows. Between the two lies the rest of row 0.",
+        "6 slots": "The whole row 0 comes first: 6 elements.",
     },
-    answer=f"{A(1, 0)} places",
+    answer=f"{A(1, 0)} slots",
 )
 
 # %% [markdown]
-# Above, the matrix; below, the memory under it. Each box is a **slot**, which holds one **element**. Point at the last cell of a row: what
-# lives in the slot after it?
+# Above, the matrix; below, the memory under it. Each box is a slot. Point at the last cell of a row: what lives in the slot after it? (The
+# line under the board also names an *index*. Leave it until section 4.)
 
 # %%
 A = Layout((4, 6), (6, 1))
 display(draw(A, label="coordinate", title="the matrix", caption=""), draw(A, "memory_strip"))
 
 # %% [markdown]
-# Now move. Set *stride 0* to 1 and *stride 1* to 4 (section 3 says what they are). Which cell follows (3,0) in memory now? Which
-# one followed it before?
+# Now move. Click into the field *layout*, type `(4,6):(1,4)` and press Enter (section 2 says what that means). Which cell follows (3,0)
+# in memory now?
 
 # %%
 explore(A, "memory_strip")
 
 # %% [markdown]
 # **The rule.** A **buffer** is a line of slots, numbered from 0. The number of a slot is its **offset**: how many elements it is away
-# from the start. A place in the matrix is a **coordinate** $(i,j)$: row $i$, column $j$. Nothing in memory says where a row ends. An
-# element of 16 bits (**fp16**) takes 2 **bytes**, so that
+# from the start. A cell of the matrix is named by its **coordinate** $(i,j)$: row $i$, column $j$. One matrix can lie in memory in many
+# orders: row by row (3,1) follows (3,0), column by column (0,1) does. An element of 16 bits (**fp16**) takes 2 **bytes**, so that
 #
 # $$\text{byte address} = \text{start of the buffer} + 2 \cdot \text{offset}$$
 #
@@ -126,7 +127,7 @@ ask_cells(
     "The layout is (4,4):(4,1). Click the cell at offset 6.",
     row_major,
     offsets=[6],
-    why="One step down is 4, two steps to the right are 2.",
+    why="One step down is 4 and two steps to the right are 2, together 6: (1,2).",
 )
 
 # %% jupyter={"source_hidden": true}
@@ -134,18 +135,17 @@ ask_cells(
     "The layout is (4,4):(1,4). Click the cell at offset 6.",
     column_major,
     offsets=[6],
-    why="Now a step to the right moves 4 and a step down moves 1.",
+    why="Now a step to the right moves 4 and a step down moves 1: 4 + 2*1 = 6, (2,1).",
 )
 
 # %% [markdown]
-# Do it all by hand once. Print this board or draw it, and write the offsets of `(4,4):(4,1)` into it. Then another one, for
-# `(4,4):(1,4)`.
+# Now all of them, by hand: print or draw this blank, and write in the offsets of `(4,4):(4,1)`. Then a second one for `(4,4):(1,4)`.
 
 # %%
 draw((4, 4), "blank", title="4 rows, 4 columns")
 
 # %% [markdown]
-# Type them in here. Tab goes to the next field.
+# Type both in. Tab goes to the next field.
 
 # %% jupyter={"source_hidden": true}
 def by_hand(layout, other):
@@ -164,14 +164,15 @@ column_major = Layout((4, 4), (1, 4))
 compare(row_major, column_major)
 
 # %% [markdown]
-# Now move. Put the rows 10 slots apart. Which cell is at offset 23? Then bring that cell to offset 29 with the other slider alone.
+# Now move. Set *stride 0* to 10. Which cell is at offset 23? Then bring that cell to offset 29 by moving only *stride 1*.
 
 # %%
 explore(row_major)
 
 # %% [markdown]
 # **The rule.** A layout is a function: coordinate in, offset out. Its two directions are called **modes**: mode 0 goes down, mode 1 to
-# the right. Each mode has an **extent** in the shape, the number of its places, and a stride.
+# the right. Each mode has an **extent** in the shape, how many rows or columns it has, and a stride. With strides (10,1) the cell (2,3) is
+# at 2·10 + 3·1 = 23, with (10,3) at 2·10 + 3·3 = 29.
 #
 # $$\text{offset}(i,j) = i \cdot \text{stride}_0 + j \cdot \text{stride}_1$$
 
@@ -199,9 +200,9 @@ filled = [(d, e) for d in range(1, 33) for e in range(1, 33) if sorted(Layout((3
 ask_choice(
     "15 elements, 3 rows and 5 columns. With how many pairs of strides do they fill the slots 0 to 14, one element in each?",
     options={
-        1: "Row by row is one pair. Is there no other order to lay the cells down without a gap?",
-        2: "Row by row and column by column. No other pair of strides does it: find the two below.",
-        15: "There are many orders, but one stride for each mode leaves little choice.",
+        1: "Is there only one order in which cells can be laid down without a gap?",
+        2: "No other pair of strides does it. Find the two below.",
+        "as many as you like": "There are many orders, but one stride for each mode leaves little choice.",
     },
     answer=len(filled),
 )
@@ -209,15 +210,16 @@ ask_choice(
 # %% [markdown]
 # Here is a pair that leaves gaps. A slot that is struck out holds nothing. How far is it from a cell to the one below it? Is that the
 # same everywhere? Then find the two pairs of strides that leave no gap and let no two cells share a slot. The line under the board
-# counts for you. (A long strip is broken into lines: the slot is then the number on the left plus the one on top.)
+# counts for you.
 
 # %%
 explore("(3,5):(9,1)", "memory_strip")
 
 # %% [markdown]
-# **The rule.** A stride is the distance in memory from a cell to its neighbour along one mode, the same everywhere. Without gaps
-# there are two ways. If the last stride is 1, a row is in one piece: **row-major**, `(3,5):(5,1)`. If the first stride is 1, a column
-# is: **column-major**, `(3,5):(1,3)`. The other stride is then the length of that piece. NumPy has strides too, but it counts bytes.
+# **The rule.** A stride is the distance in memory from a cell to its neighbour along one mode, the same everywhere. A layout whose last
+# stride is 1, so that a row is in one piece, is **row-major**, with or without gaps. Without gaps stride 0 is the length of a row:
+# `(3,5):(5,1)`. A layout whose first stride is 1 is **column-major**. Without gaps stride 1 is the length of a column: `(3,5):(1,3)`. NumPy
+# has strides too, but it counts bytes.
 #
 # $$\text{stride}_0 = \text{offset}(i{+}1,j) - \text{offset}(i,j), \qquad \text{stride}_1 = \text{offset}(i,j{+}1) - \text{offset}(i,j)$$
 
@@ -248,32 +250,37 @@ ask_choice(
     options={
         1: "That takes it for a slot, or counts along the row. In CuTe the count goes down: 1 is the cell below (0,0).",
         4: "1 names the cell (1,0), right below (0,0). One step down moves 4 slots.",
+        5: "That is the cell (1,1), the neighbour on the diagonal. 1 is a single step.",
     },
     answer=row_major(1),
 )
 
 # %% [markdown]
-# Each cell shows its **index**; the colour is still the slot. Point at index 1 on each board: at which offset is it?
+# Each cell shows its **index**; the colour is still the slot. On this board equal indices light up together. Point at index 1, on the left
+# and on the right: at which offset is it?
 
-# %%
-compare(row_major, column_major, label="index", caption="the label is the index, the colour the offset.")
+# %% jupyter={"source_hidden": true}
+board = compare(row_major, column_major, label="index", caption="the label is the index, the colour the offset.")
+board.scene = replace(board.scene, link_by="index")
+board
 
 # %% [markdown]
 # Now each slot shows the index of the element in it. Which strides put index 0 into slot 0, 1 into 1, 2 into 2, and so on to the end?
-# Then make it row-major again and press *step ▶* five times. When does it jump back?
+# Then make it row-major again and press *step ▶* some times. Which index is the first to jump back?
 
 # %%
 explore(row_major, "memory_strip", label="index")
 
 # %% [markdown]
-# **The rule.** The index counts the cells: down column 0, then down column 1, and so on. **Mode 0 runs fastest.** This order depends
-# on the shape alone; a stride cannot change it. `L(1)` is the offset of the cell below (0,0), so it is the first stride: 4 for one, 1
-# for the other. A layout written without strides is column-major without gaps, the one where index and offset agree.
+# **The rule.** The index counts the cells: down column 0, then down column 1, and so on. **Mode 0 runs fastest.** (NumPy counts along the
+# rows.) This order depends on the shape alone; a stride cannot change it. `L(1)` is the offset of the cell below (0,0), so it is the
+# first stride: 4 for `(4,4):(4,1)`, 1 for `(4,4):(1,4)`. Index 4 is the top of column 1: there `(4,4):(4,1)` jumps back, from slot 12 to
+# slot 1. A layout written without strides is column-major without gaps, the one where index and offset agree.
 #
 # $$\text{index} = i + j \cdot \text{extent}_0$$
 #
 # So three numbers are kept apart: the coordinate says *which row and column*, the index *which one in the count*, the offset *which
-# slot*. When threads share out the tiles of a GEMM (chapter 07), their elements are named by index.
+# slot*.
 
 # %%
 for layout in (row_major, Layout((4, 4))):
@@ -291,20 +298,20 @@ the_index_in_the_dsl()
 # %% [markdown] tags=["exercise", "inline"]
 # ### Exercise 01.1 · Offsets by hand ★
 #
-# Given: the layout `(3,4):(4,1)`, 3 rows and 4 columns. Wanted: `offsets`, a list of the 12 offsets, those of index 0, 1, 2 and so
-# on to 11. Use paper, not `Layout`. Run the cell as it is to fill them in on a board. Judged number by number.
+# Given: the layout `L` = `(3,4):(5,1)`, 3 rows and 4 columns. Wanted: `offsets`, the list of the five offsets `L(1)`, `L(2)`, `L(3)`, `L(5)`
+# and `L(10)`. Use paper, not `Layout`. Judged number by number.
 
 # %% exercise="01.1" tags=["exercise", "inline"]
 ### BEGIN SOLUTION
-offsets = [0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11]
+offsets = [5, 10, 1, 11, 8]
 ### STARTER
-# offsets = ...
+# offsets = [..., ..., ..., ..., ...]
 ### END SOLUTION
 
 # %% [markdown]
 # ## 5. Transposing moves no data
 #
-# A library wants a matrix transposed. Must somebody copy it?
+# A library wants a matrix transposed.
 
 # %% jupyter={"source_hidden": true}
 ask_choice(
@@ -331,10 +338,10 @@ draw(A, "transpose")
 explore(row_major, "transpose")
 
 # %% [markdown]
-# **The rule.** To transpose, swap the two modes, in the shape and in the stride. Then $A^T(j,i)$ and $A(i,j)$ are the same slot.
-# A row-major matrix *is* the column-major form of its transpose. So a GEMM that is told "transposed" copies nothing: it is told the
-# layout of an operand. (The bet: 0 MiB.) A layout that is its own transpose is square and has equal strides, so its elements share
-# slots.
+# **The rule.** To transpose, swap the two modes, in the shape and in the stride. Then $A^T(j,i)$ and $A(i,j)$ are the same slot. The same
+# buffer, read row-major, is $A$; read column-major, it is $A^T$. So a matrix product that is told "transposed" copies nothing: it reads
+# the same buffer through another layout. (The bet: 0 MiB.) A layout that is its own transpose is square and has equal strides, so its
+# elements share slots.
 #
 # $$(m,n):(a,b) \;\to\; (n,m):(b,a)$$
 
@@ -358,21 +365,21 @@ transpose_in_the_dsl()
 # %% jupyter={"source_hidden": true}
 shared = Layout((4, 4), (1, 3))
 ask_cells(
-    "The layout is (4,4):(1,3). Some cells share a slot with another cell. Click three such cells.",
+    "The layout is (4,4):(1,3). Some cells share a slot with another cell. Click three such cells (any three).",
     shared,
     offsets=[slot for slot in range(shared.cosize) if shared.offsets().tolist().count(slot) > 1],
     why="A column takes 4 slots, but the next one begins after 3: the last cell of a column and the first one of the next are one slot.",
 )
 
 # %% [markdown]
-# Three strides between columns. Each cell gets a number of its own to keep. On which of the three boards does that work?
+# Here are three values of *stride 1*. Every cell must store its own number. On which board can it? (A dark corner: the slot is shared.)
 
 # %%
-compare({"padded": "(4,4):(1,5)", "aliased": "(4,4):(1,3)", "broadcast": "(4,4):(1,0)"})
+compare("(4,4):(1,5)", "(4,4):(1,3)", "(4,4):(1,0)")
 
 # %% [markdown]
-# Slide *stride 1* from 5 down to 0. Where do the gaps close? Where do two elements first share a slot (a dark corner, and `×2` as
-# its label)? How many share each slot at 0?
+# Slide *stride 1* from 5 down to 0. Where do the gaps close? Where do two elements first share a slot (`×2` as its label)? How many share
+# each slot at 0?
 
 # %%
 explore("(4,4):(1,5)", "memory_strip")
@@ -380,26 +387,86 @@ explore("(4,4):(1,5)", "memory_strip")
 # %% [markdown]
 # **The rule.**
 #
-# - Slots left unused on purpose are **padding**. Chapter 05 pads shared memory to make it faster.
-# - Two coordinates at one offset are **aliasing**. Reading is fine. Two threads that write there race.
-# - Stride 0 is a **broadcast**: every step in that mode stays on the same slot. In `(4,4):(0,1)` all four rows are one row of four slots.
-#   So a GEMM adds one row of numbers, a bias, to each row of `C` without copying it (chapter 15).
+# - Slots left unused on purpose are **padding**: here with stride 1 above 4. At 4 the gaps close.
+# - Two coordinates at one offset are **aliasing**: here below 4. Reading is fine. If two threads write there, one result is lost.
+# - Stride 0 is a **broadcast**: every step in that mode stays on the same slot. In `(4,4):(1,0)` the four cells of a row share one. In
+#   `(4,4):(0,1)` all rows are one row. So a row of numbers can be added to every row of a matrix without copies (chapter 15).
 #
-# The DSL takes all of them without a word, since each has its use.
+# The DSL takes all of them without a warning, since each has its use.
 
 # %%
 for layout in map(Layout, ("(4,4):(1,5)", "(4,4):(1,3)", "(4,4):(0,1)")):
-    print(f"layoutviz {layout}: (3,0) and (0,1) are at {layout(3, 0)} and {layout(0, 1)}; {len(set(layout.offsets()))} different slots")
+    used, last = len(set(layout.offsets())), max(layout.offsets())
+    print(f"layoutviz {layout}: (3,0) at {layout(3, 0)}, (0,1) at {layout(0, 1)}; it uses {used} of the slots 0 to {last}")
 
 # %% needs="dsl"
 @cute.jit
 def shared_in_the_dsl():
     for stride in ((1, 5), (1, 3), (0, 1)):
         layout = cute.make_layout((4, 4), stride=stride)
-        print("DSL", layout, "(3,0) and (0,1) are at", layout((3, 0)), "and", layout((0, 1)))
+        print("DSL", layout, "(3,0) at", layout((3, 0)), " (0,1) at", layout((0, 1)))
 
 
 shared_in_the_dsl()
+
+# %% [markdown] tags=["exercise", "inline"]
+# ### Exercise 01.2 · Rows padded to a multiple of 8 ★★
+#
+# Given: a matrix of 6 rows and 5 columns, stored row by row. Wanted: `layout`, of shape `(6,5)`, in which each row starts at a
+# multiple of 8 elements, with no more padding than that needs. (A thread that loads 8 fp16 numbers at once needs rows that start
+# so.) Judged by its shape and by the offset of every coordinate.
+
+# %% exercise="01.2" tags=["exercise", "inline"]
+### BEGIN SOLUTION
+layout = Layout((6, 5), (8, 1))
+### STARTER
+# layout = Layout((6, 5), (..., ...))
+### END SOLUTION
+
+# %% [markdown]
+# ## 7. How much memory?
+#
+# Gaps cost memory, shared slots save it. Before a kernel runs, somebody must ask for the right amount.
+
+# %% jupyter={"source_hidden": true}
+ask_choice(
+    "The layout is (4,4):(1,6). How many slots must be allocated for it?",
+    options={
+        16: "There are 16 elements, but columns of 4 lie 6 slots apart.",
+        22: f"The last element, (3,3), is at offset 3*1 + 3*6 = {Layout('(4,4):(1,6)')(3, 3)}, and slot 0 counts as well.",
+        24: "4 columns, 6 slots apart: but after the last column nothing follows, so its gap is not needed.",
+    },
+    answer=Layout("(4,4):(1,6)").cosize,
+)
+
+# %% [markdown]
+# Its memory, slot by slot. Which coordinate lives in the last slot? Then find strides with which the 16 elements need only 7 slots. What
+# is the least of all? And if no slot may be shared?
+
+# %%
+padded = Layout((4, 4), (1, 6))
+explore(padded, "memory_strip")
+
+# %% [markdown]
+# **The rule.** **Size** counts the elements. **Cosize** counts the slots they need: one more than the largest offset. Allocate the cosize.
+# With less, the last elements lie past the end, and a kernel that writes them destroys what is there. With strides (0,0) one slot is
+# enough, with (1,1) 7 are; without sharing it takes 16. For `m` rows and `n` columns:
+#
+# $$\text{size} = m \cdot n, \qquad \text{cosize} = (m-1) \cdot \text{stride}_0 + (n-1) \cdot \text{stride}_1 + 1$$
+
+# %%
+for layout in (row_major, padded, Layout((4, 4), (1, 3)), Layout((4, 4), (0, 1))):
+    print(f"layoutviz {layout}: size {layout.size}, cosize {layout.cosize}")
+
+# %% needs="dsl"
+@cute.jit
+def sizes_in_the_dsl():
+    for stride in ((4, 1), (1, 6), (1, 3), (0, 1)):
+        layout = cute.make_layout((4, 4), stride=stride)
+        print("DSL", layout, "size", cute.size(layout), "cosize", cute.cosize(layout))
+
+
+sizes_in_the_dsl()
 
 # %% [markdown] tags=["exercise", "inline"]
 # ### Exercise 01.3 · Who lives in slots 6 to 9? ★
@@ -415,57 +482,13 @@ cells = [(2, 1), (0, 2), (1, 2)]
 # cells = ...
 ### END SOLUTION
 
-# %% [markdown]
-# ## 7. How much memory?
-#
-# Gaps cost memory, shared slots save it. Before a kernel runs, somebody must ask for the right amount.
-
-# %% jupyter={"source_hidden": true}
-ask_choice(
-    "The layout is (4,4):(1,5). How many slots must be allocated for it?",
-    options={
-        16: "There are 16 elements, but columns of 4 lie 5 slots apart.",
-        19: f"The last element, (3,3), is at offset 3*1 + 3*5 = {Layout('(4,4):(1,5)')(3, 3)}, and slot 0 counts as well.",
-        20: "4 columns, 5 slots apart: but after the last column nothing follows, so its gap is not needed.",
-    },
-    answer=Layout("(4,4):(1,5)").cosize,
-)
-
-# %% [markdown]
-# Its memory, slot by slot. Which coordinate lives in the last slot? Then find strides with which the 16 elements need only 7 slots. What
-# is the least of all, and what is the least if no slot may be shared?
-
-# %%
-padded = Layout((4, 4), (1, 5))
-explore(padded, "memory_strip")
-
-# %% [markdown]
-# **The rule.** **Size** counts the elements. **Cosize** counts the slots they need: as long as no stride is negative, one more than the
-# largest offset. Allocate the cosize. With less, the last elements lie past the end, and a kernel that writes them destroys what is
-# there. For `m` rows and `n` columns:
-#
-# $$\text{size} = m \cdot n, \qquad \text{cosize} = (m-1) \cdot \text{stride}_0 + (n-1) \cdot \text{stride}_1 + 1$$
-
-# %%
-for layout in (row_major, padded, Layout((4, 4), (1, 3)), Layout((4, 4), (0, 1))):
-    print(f"layoutviz {layout}: size {layout.size}, cosize {layout.cosize}")
-
-# %% needs="dsl"
-@cute.jit
-def sizes_in_the_dsl():
-    for stride in ((4, 1), (1, 5), (1, 3), (0, 1)):
-        layout = cute.make_layout((4, 4), stride=stride)
-        print("DSL", layout, "size", cute.size(layout), "cosize", cute.cosize(layout))
-
-
-sizes_in_the_dsl()
-
 # %% [markdown] tags=["exercise", "inline"]
 # ### Exercise 01.4 · Mend an allocation ★
 #
 # Given: the layout `(5,6):(9,1)`, rows padded to 9. A colleague allocates its `size`, and the kernel writes past the end. Wanted:
 # `slots`, the smallest number of slots that is enough. Work it out before you ask `Layout`. Run the cell as it is to type the number
-# below it. Judged by the number.
+# below it. Judged by the number. (On a right answer you see the memory. It is broken into lines: a slot is the number on the left plus
+# the one on top.)
 
 # %% exercise="01.4" tags=["exercise", "inline"]
 ### BEGIN SOLUTION
@@ -497,9 +520,8 @@ from ladder.naive import naive_gemm
 # | TT | row by row, `(M,K):(K,1)` | column by column, `(N,K):(1,N)` |
 # | NT | column by column, `(M,K):(1,M)` | column by column, `(N,K):(1,N)` |
 #
-# The names are those of cuBLAS, NVIDIA's library; you will meet them again. It takes every buffer for a column-major matrix. `N` says that
-# the operand is that matrix, `T` that it is the transpose. So our `A` is `N` by columns and `T` by rows. Its `B` is the textbook's,
-# `K` by `N`. Ours is the transpose of that, so the letters of `B` are the other way round.
+# The names are cuBLAS's, NVIDIA's library. The first letter is for `A`: *N* if it lies column by column, *T* if row by row. For `B` the
+# letters are the other way round, because cuBLAS thinks of `B` as `K` by `N`, and ours is its transpose.
 
 # %%
 def pairs(M, N, K):
@@ -520,10 +542,10 @@ compare({"A by rows": small["TN"][0], "A by columns": small["NN"][0]})
 # %% [markdown]
 # Each thread takes one step of `k` after the other. How far is such a step in each of the two?
 #
-# One kernel, four pairs of layouts, sizes that are not square and do not fit the blocks. On a GPU each result is checked against
-# cuBLAS. Without one the kernel is compiled (for `sm_90a`, a Hopper GPU), and the same sums run on the CPU. Then two lines show machine
-# code, called SASS. `LDG` is a load from memory. The number after its `+` is how many bytes further the next `k` lies. It is written in
-# hexadecimal: type `0x190` into Python to see it in decimal.
+# One kernel, four pairs of layouts, sizes that are not square and do not fit the blocks. On a GPU each result is checked, beside cuBLAS,
+# against NumPy's product in fp32 (32 bits): the errors of both are printed. Without a GPU the kernel is compiled (for `sm_90a`, a Hopper
+# GPU), and the same sums run on the CPU. Then two lines show machine code, called SASS. `LDG` is a load from memory. The number after its
+# `+` is how many bytes further the next `k` lies.
 
 # %% needs="dsl"
 from ladder import harness
@@ -531,10 +553,25 @@ from ladder import harness
 checks = harness.gemm_through_layouts(naive_gemm, pairs, chapter="01")
 
 # %% [markdown]
-# Now pad the columns of `A` by 8: in `pairs` change one number of `A_columns`, and run the cells from there on again. Guess first: which
-# numbers in the lines `pairs`, `SASS` and `error` (or `CPU`) will change, and which will not?
+# Now pad the columns of `A` by 8, so that they lie `M + 8` apart.
+
+# %% jupyter={"source_hidden": true}
+M, K = 200, 72  # of the cell above
+before, after = Layout((M, K), (1, M)), Layout((M, K), (1, M + 8))
+ask_choice(
+    f"A column of A has {M} elements. How many bytes lie between one k and the next, once the columns are padded by 8 elements?",
+    options={
+        2 * before.stride[1]: "That is the step without padding.",
+        2 * before.stride[1] + 8: "8 elements of padding are 16 bytes.",
+        2 * after.stride[1]: f"{after.stride[1]} slots of 2 bytes. The results are the same, and so is the kernel's code but for this step.",
+    },
+    answer=2 * after(0, 1),
+)
+
+# %% [markdown]
+# See it: change one number of `A_columns` in `pairs`, and run the cells from there on again. What changes in the lines of `NN` and `NT`?
 #
-# How fast is such a simple kernel, in percent of cuBLAS? Guess, then run this. The figure comes back in every chapter.
+# How fast is such a simple kernel, in percent of cuBLAS? Guess, then run this.
 
 # %%
 from ladder.thermometer import thermometer
@@ -545,11 +582,8 @@ thermometer("naive")
 # ## Common mistakes
 #
 # - **Index for offset.** `L(6)` takes an index and returns an offset. They agree only in a column-major layout without gaps.
-# - **Counting as NumPy does.** NumPy counts along the rows first, CuTe down the columns. And NumPy's strides are bytes, CuTe's elements.
-# - **Allocating `size`.** A padded layout needs `cosize` slots; with fewer, the last elements lie past the end.
 # - **Transposing the shape alone.** `(6,4):(6,1)` is no transpose of `(4,6):(6,1)`: its last two rows reach past A's memory.
-# - **A negative stride.** `4:-1` reads backwards, but from slot 0 down: its last offset is -3, before the buffer starts. CuTe's own
-#   operations mostly take strides of 0 or more.
+# - **Bytes for elements.** A stride of CuTe counts elements. NumPy's strides and a GPU's addresses count bytes.
 #
 # ## In short
 #
@@ -560,21 +594,8 @@ thermometer("naive")
 # - Gaps are padding, shared slots are aliasing, stride 0 is a broadcast.
 # - `size` counts elements, `cosize` the slots to allocate.
 #
-# Next: [02 · Nested layouts](02_nested_layouts.ipynb). There one stride for a mode is not enough.
-
-# %% [markdown] tags=["exercise"]
-# ### Exercise 01.2 · Rows padded to a multiple of 8 ★★
-#
-# Given: a matrix of 6 rows and 5 columns, stored row by row. Wanted: `layout`, of shape `(6,5)`, in which each row starts at a
-# multiple of 8 elements, with no more padding than that needs. (A thread that loads 8 fp16 numbers at once needs rows that start
-# so.) Judged by its shape and by the offset of every coordinate.
-
-# %% exercise="01.2" tags=["exercise"]
-### BEGIN SOLUTION
-layout = Layout((6, 5), (8, 1))
-### STARTER
-# layout = Layout((6, 5), (..., ...))
-### END SOLUTION
+# Exercises 01.5 to 01.8 stand in this chapter's notebook of exercises. Next: [02 · Nested layouts](02_nested_layouts.ipynb). There one
+# stride for a mode is not enough.
 
 # %% [markdown] tags=["exercise"]
 # ### Exercise 01.5 · Transpose any layout ★★

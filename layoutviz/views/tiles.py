@@ -194,7 +194,8 @@ def _blocks(panel: Panel, group: np.ndarray, level: int) -> list[Border]:
 def describe_tiling(tiling: Tiling) -> str:
     """How many tiles of how many elements, or what does not fit; and on what a tiler that is a layout works."""
     facts = ragged(tiling.layout, tiling.tiler)
-    marks = "; ".join(mark for mark, words in (("hatched: outside", "outside"), ("struck through: in no tile", "no tile")) if words in facts)
+    known = {"outside": "hatched: outside", "no tile": "struck through: in no tile"}
+    marks = "; ".join(mark for words, mark in known.items() if words in facts)
     told = f"{facts[0].upper()}{facts[1:]} ({marks})." if facts else (
         f"{counted(tiling.tile_mode.size, 'tile')} of {counted(tiling.element_mode.size, 'element')}; every element is in one of them."
     )  # fmt: skip
