@@ -43,8 +43,7 @@ explore("(3,5):(5,1)")
 # %% [markdown]
 # ## How a question works
 #
-# Lessons ask before they explain. Guess: a wrong guess costs nothing, and the board shows what happened. (The cell that asks is
-# folded away, since its answer stands in it.)
+# Lessons ask before they explain. Guess: a wrong guess costs nothing. (The cell that asks is folded away, since its answer stands in it.)
 
 # %% jupyter={"source_hidden": true}
 ask_cells(
@@ -103,8 +102,8 @@ exercises.progress()
 # ## One kernel through the whole toolchain
 #
 # A small product of two matrices, which is called a **GEMM**, to show that everything works. The DSL compiles the kernel here. On a GPU
-# it runs. Its result is checked, beside that of cuBLAS (NVIDIA's own library), against NumPy's, and its time stands beside cuBLAS's.
-# Without a GPU its loops run on the CPU, and the last lines show what a GPU said when it was last asked.
+# it runs, is checked, beside cuBLAS (NVIDIA's own library), against NumPy's product, and is timed beside cuBLAS. Without a GPU its loops
+# run on the CPU, and the last lines show what a GPU said when it was last asked.
 
 # %% needs="dsl" jupyter={"source_hidden": true}
 from ladder.harness import gemm_through_layouts, operand_pairs
@@ -122,7 +121,7 @@ checks = gemm_through_layouts(naive_gemm, one_pair, (120, 72, 40), time_mnk=(102
 # What to look at: on a GPU the line *error*, which must stay below its bound. Without one the line *CPU*: the loops gave NumPy's products.
 # Chapter 01 explains the rest.
 #
-# How far is this simple kernel from cuBLAS, for large matrices? A figure like this one ends the GPU part of each chapter.
+# How far is this simple kernel from cuBLAS, for large matrices?
 
 # %%
 from ladder.thermometer import thermometer
@@ -151,7 +150,7 @@ Markdown(chapter_table())
 # | --- | --- | --- | --- | --- | --- |
 # | layout | a rule from a coordinate to an offset, `shape:stride` | `Layout` | `make_layout` | `make_layout` | 01 |
 # | mode | one direction of a layout: an extent and a stride | `rank` | same | same | 01 |
-# | coordinate | a place: row and column | `L.coordinate` | `idx2crd` | `idx2crd` | 01 |
+# | coordinate | which row and column | `L.coordinate` | `idx2crd` | `idx2crd` | 01 |
 # | index | the number of a coordinate, counted down the first column, then the next | `L.coordinate` | `idx2crd` | `idx2crd` | 01 |
 # | offset | the slot where an element lies, counted in elements; what `crd2idx` calls idx | `L.offsets` | `crd2idx` | `crd2idx` | 01 |
 # | size, cosize | how many elements; how many slots they need | `size`, `cosize` | same | same | 01 |

@@ -5,8 +5,6 @@
 # matrix to a kernel as its transpose, and run one kernel through four pairs of layouts. Forty minutes; guess first, read second.
 
 # %% tags=["setup"]
-from dataclasses import replace
-
 from IPython.display import display
 
 from exercises import ask_cells, ask_choice, ask_offsets
@@ -16,7 +14,7 @@ from layoutviz.views.transpose import transpose
 # %% [markdown]
 # ## A bet, and two questions
 #
-# First a bet. $A^T$ is the transpose of $A$: its rows are the columns of $A$.
+# First a bet. (The transpose of $A$, $A^T$, has the columns of $A$ as its rows.)
 
 # %% jupyter={"source_hidden": true}
 big = Layout((4096, 4096), (4096, 1))
@@ -117,9 +115,8 @@ an_offset_in_the_dsl()
 # %% [markdown]
 # ## 2. A layout is a rule
 #
-# Something must say which slot each element gets. In CuTe that is a **layout**, written `shape:stride`. In `(4,4):(4,1)` the shape
-# `(4,4)` means 4 rows and 4 columns. The stride `(4,1)` means: one step down moves 4 slots, one step to the right moves 1. The cell
-# (0,0) is at offset 0.
+# What says which slot each element gets is a **layout**, written `shape:stride`. In `(4,4):(4,1)` the shape `(4,4)` means 4 rows and 4
+# columns. The stride `(4,1)` means: one step down moves 4 slots, one step to the right moves 1. The cell (0,0) is at offset 0.
 
 # %% jupyter={"source_hidden": true}
 row_major, column_major = Layout((4, 4), (4, 1)), Layout((4, 4), (1, 4))
@@ -216,10 +213,9 @@ ask_choice(
 explore("(3,5):(9,1)", "memory_strip")
 
 # %% [markdown]
-# **The rule.** A stride is the distance in memory from a cell to its neighbour along one mode, the same everywhere. A layout whose last
-# stride is 1, so that a row is in one piece, is **row-major**, with or without gaps. Without gaps stride 0 is the length of a row:
-# `(3,5):(5,1)`. A layout whose first stride is 1 is **column-major**. Without gaps stride 1 is the length of a column: `(3,5):(1,3)`. NumPy
-# has strides too, but it counts bytes.
+# **The rule.** A stride is the distance in memory from a cell to its neighbour along one mode, the same everywhere. A layout with last
+# stride 1 is **row-major**, with or without gaps. Without gaps, stride 0 is the length of a row: `(3,5):(5,1)`. With first stride 1 it is
+# **column-major**. Without gaps, stride 1 is then the length of a column: `(3,5):(1,3)`. NumPy counts its strides in bytes.
 #
 # $$\text{stride}_0 = \text{offset}(i{+}1,j) - \text{offset}(i,j), \qquad \text{stride}_1 = \text{offset}(i,j{+}1) - \text{offset}(i,j)$$
 
@@ -260,7 +256,9 @@ ask_choice(
 # and on the right: at which offset is it?
 
 # %% jupyter={"source_hidden": true}
-board = compare(row_major, column_major, label="index", caption="the label is the index, the colour the offset.")
+from dataclasses import replace
+
+board = compare(row_major, column_major, label="index", caption="The label is the index, the colour the offset.")
 board.scene = replace(board.scene, link_by="index")
 board
 
@@ -298,8 +296,8 @@ the_index_in_the_dsl()
 # %% [markdown] tags=["exercise", "inline"]
 # ### Exercise 01.1 · Offsets by hand ★
 #
-# Given: the layout `L` = `(3,4):(5,1)`, 3 rows and 4 columns. Wanted: `offsets`, the list of the five offsets `L(1)`, `L(2)`, `L(3)`, `L(5)`
-# and `L(10)`. Use paper, not `Layout`. Judged number by number.
+# Given: the layout `L` = `(3,4):(5,1)`, 3 rows and 4 columns. Wanted: `offsets`, the list of the five offsets `L(1)`, `L(2)`, `L(3)`,
+# `L(5)` and `L(10)`. Use paper, not `Layout`. Judged number by number.
 
 # %% exercise="01.1" tags=["exercise", "inline"]
 ### BEGIN SOLUTION
@@ -372,10 +370,10 @@ ask_cells(
 )
 
 # %% [markdown]
-# Here are three values of *stride 1*. Every cell must store its own number. On which board can it? (A dark corner: the slot is shared.)
+# Here are three values of *stride 1*. Every cell must store its own number. On which board can it?
 
 # %%
-compare("(4,4):(1,5)", "(4,4):(1,3)", "(4,4):(1,0)")
+compare("(4,4):(1,5)", "(4,4):(1,3)", "(4,4):(1,0)", caption="A dark corner: the slot is shared.")
 
 # %% [markdown]
 # Slide *stride 1* from 5 down to 0. Where do the gaps close? Where do two elements first share a slot (`×2` as its label)? How many share
@@ -492,7 +490,7 @@ cells = [(2, 1), (0, 2), (1, 2)]
 
 # %% exercise="01.4" tags=["exercise", "inline"]
 ### BEGIN SOLUTION
-slots = 4 * 9 + 5 * 1 + 1
+slots = max(Layout((5, 6), (9, 1)).offsets()) + 1
 ### STARTER
 # slots = ...
 ### END SOLUTION
@@ -504,8 +502,8 @@ slots = 4 * 9 + 5 * 1 + 1
 # rows and `N` columns. CuTe keeps its transpose, `N` by `K`: then `k`, over which the sum runs, is mode 1 of both, and both can be read
 # in the same way. So each element of `C`, `M` by `N`, comes from a row of `A` and a row of `B`.
 #
-# Below is a whole kernel, one thread for each element of `C`. Writing kernels starts in chapter 06. For now find one thing in it: it
-# says `mA[m, k]` and `mB[n, k]`, never a stride. Where an element lies is the layout's business.
+# Below is a whole kernel, one thread for each element of `C`. Find one thing in it: it says `mA[m, k]` and `mB[n, k]`, never a stride.
+# Where an element lies is the layout's business. (Writing kernels starts in chapter 06.)
 
 # %% include="ladder/naive.py:TILE,dot,naive_kernel,naive_gemm" needs="dsl"
 from ladder.naive import naive_gemm
@@ -563,7 +561,7 @@ ask_choice(
     options={
         2 * before.stride[1]: "That is the step without padding.",
         2 * before.stride[1] + 8: "8 elements of padding are 16 bytes.",
-        2 * after.stride[1]: f"{after.stride[1]} slots of 2 bytes. The results are the same, and so is the kernel's code but for this step.",
+        2 * after.stride[1]: f"{after.stride[1]} slots of 2 bytes. Nothing changes in the kernel, and nothing in its results.",
     },
     answer=2 * after(0, 1),
 )
@@ -581,9 +579,9 @@ thermometer("naive")
 # %% [markdown]
 # ## Common mistakes
 #
-# - **Index for offset.** `L(6)` takes an index and returns an offset. They agree only in a column-major layout without gaps.
+# - **Index for offset.** `L(6)` takes an index and returns an offset.
 # - **Transposing the shape alone.** `(6,4):(6,1)` is no transpose of `(4,6):(6,1)`: its last two rows reach past A's memory.
-# - **Bytes for elements.** A stride of CuTe counts elements. NumPy's strides and a GPU's addresses count bytes.
+# - **Bytes for elements.** CuTe's strides count elements. NumPy's strides and a GPU's addresses count bytes.
 #
 # ## In short
 #
@@ -598,38 +596,40 @@ thermometer("naive")
 # stride for a mode is not enough.
 
 # %% [markdown] tags=["exercise"]
-# ### Exercise 01.5 · Transpose any layout ★★
+# ### Exercise 01.5 · Every second row, as columns ★★
 #
-# Given: any `layout` of two modes. Wanted: a function `transposed(layout)` that gives the layout of its transpose, in the same slots. Write
-# it with `Layout`, `layout.shape` and `layout.stride`, without `select`. Judged on layouts that are new and random each time, some of them
-# padded: by the shape of what your function gives, and by the offset of every coordinate.
+# Given: any `layout` of shape `(rows, columns)`, both of them numbers. Take its rows 0, 2, 4 and so on, as far as they go, and transpose
+# what they make. Wanted: a function `every_second(layout)` that gives the layout of that, in the same slots: its column 0 is row 0 of the
+# matrix, its column 1 is row 2. Judged on layouts that are new and random each time, some of them padded, some with an odd number of
+# rows: by the shape of what your function gives, and by the offset of every coordinate.
 
 # %% exercise="01.5" tags=["exercise"]
 ### BEGIN SOLUTION
-def transposed(layout):
+def every_second(layout):
     (rows, columns), (down, right) = layout.shape, layout.stride
-    return Layout((columns, rows), (right, down))
+    return Layout((columns, len(range(0, rows, 2))), (right, 2 * down))
 ### STARTER
-# def transposed(layout):
+# def every_second(layout):
+#     (rows, columns), (down, right) = layout.shape, layout.stride
 #     return ...
 ### END SOLUTION
 
 # %% [markdown] tags=["exercise"]
 # ### Exercise 01.6 · From a picture to a layout ★★
 #
-# Given: the offset of each element of a matrix.
+# Given: a buffer of eight letters, `a` in slot 0, `b` in slot 1 and so on to `h` in slot 7. Somebody wants to read it as this matrix:
 #
 # | | column 0 | column 1 | column 2 | column 3 |
 # | --- | --- | --- | --- | --- |
-# | **row 0** | 0 | 2 | 4 | 6 |
-# | **row 1** | 5 | 7 | 9 | 11 |
-# | **row 2** | 10 | 12 | 14 | 16 |
+# | **row 0** | a | b | c | d |
+# | **row 1** | c | d | e | f |
+# | **row 2** | e | f | g | h |
 #
-# Wanted: `layout`, the layout with these offsets. Judged by its shape and by the offset of every coordinate.
+# Wanted: `layout`, through which the buffer is this matrix, without a copy. Judged by its shape and by the offset of every coordinate.
 
 # %% exercise="01.6" tags=["exercise"]
 ### BEGIN SOLUTION
-layout = Layout((3, 4), (5, 2))
+layout = Layout((3, 4), (2, 1))
 ### STARTER
 # layout = Layout((..., ...), (..., ...))
 ### END SOLUTION
@@ -637,20 +637,20 @@ layout = Layout((3, 4), (5, 2))
 # %% [markdown] tags=["exercise"]
 # ### Exercise 01.7 · Read B as it was stored ★★★
 #
-# Given: a buffer. A colleague stored `B` in it as a matrix of `K` rows and `N` columns, row by row, without gaps. The lesson's kernel
-# says `mB[n, k]`: it wants `B` with `N` rows and `K` columns. Nobody may copy the buffer. Wanted: a function `B_layout(N, K)` that
-# gives the layout through which that kernel finds each element of `B` where it was stored.
+# Given: a buffer. A colleague stored `K` rows of `P` numbers in it, row by row, without gaps. `B` is the first `N` numbers of each row;
+# `P` is at least `N`. The lesson's kernel says `mB[n, k]`: it wants `B` with `N` rows and `K` columns. Nobody may copy the buffer.
+# Wanted: a function `B_layout(N, K, P)` that gives the layout through which that kernel finds each element of `B` where it was stored.
 #
-# Judged first by its shape and offsets, for new random `N` and `K`. If they are right, the kernel runs through it and is checked against
-# cuBLAS. Without a GPU the kernel is only compiled, and the verdict says so. This cell runs by itself: it knows the notebook's first
+# Judged first by its shape and offsets, for new random `N`, `K` and `P`. If they are right, the kernel runs through it, and its result is
+# checked. Without a GPU the kernel is only compiled, and the verdict says so. This cell runs by itself: it knows the notebook's first
 # code cell, and none of your other cells.
 
 # %% exercise="01.7" tags=["exercise"]
 ### BEGIN SOLUTION
-def B_layout(N, K):
-    return Layout((N, K), (1, N))
+def B_layout(N, K, P):
+    return Layout((N, K), (1, P))
 ### STARTER
-# def B_layout(N, K):
+# def B_layout(N, K, P):
 #     return Layout(..., ...)
 ### END SOLUTION
 
@@ -660,11 +660,11 @@ def B_layout(N, K):
 # Given: a memory that reads four slots at once, but only if their numbers leave four different remainders when divided by 4. So slots 0, 5,
 # 10 and 15 can be read at once, and slots 0, 4, 8 and 12 cannot. (The shared memory of a GPU is like this, with 32 in place of 4:
 # chapter 05.) Wanted: `layout`, of shape `(4,4)`, in which the four cells of any row can be read at once, and the four cells of any column
-# too. No two cells share a slot, and slots 0 to 31 are enough. Several answers are right. Judged by these conditions.
+# too. No two cells share a slot, slots 0 to 31 are enough, and neither stride is 1. Several answers are right. Judged by these conditions.
 
 # %% exercise="01.8" tags=["exercise"]
 ### BEGIN SOLUTION
-layout = Layout((4, 4), (5, 1))
+layout = Layout((4, 4), (5, 3))
 ### STARTER
 # layout = Layout((4, 4), (..., ...))
 ### END SOLUTION

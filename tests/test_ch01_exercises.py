@@ -19,7 +19,7 @@ from exercises.engine.exercise import attempt, setup_source, solution_source
 from exercises.engine.verdict import BadAnswer, State, Verdict
 from ladder.lowering import has_dsl
 from ladder.preflight import preflight
-from layoutviz import Layout, select
+from layoutviz import Layout, Tensor, same_function, select
 from layoutviz.scene import Scene
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -50,9 +50,13 @@ def test_the_heading_has_the_title_and_the_stars_and_says_how_it_is_judged(exerc
 
 def test_the_picture_of_01_6_is_that_of_its_layout():
     (text,) = [cell.source for cell in CHAPTER if cell.source.startswith("### Exercise 01.6 ")]
-    rows = [[int(n) for n in re.findall(r"(?<=\| )\d+(?= \|)", line)] for line in text.splitlines() if line.startswith("| **row")]
-    assert rows == [[5 * i + 2 * j for j in range(4)] for i in range(3)]
-    assert rows == [[ch01.PICTURE(i, j) for j in range(4)] for i in range(3)]
+    rows = [re.findall(r"(?<=\| )[a-h](?= \|)", line) for line in text.splitlines() if line.startswith("| **row")]
+    assert rows == [["abcdefgh"[2 * i + j] for j in range(4)] for i in range(3)]
+    assert rows == [["abcdefgh"[ch01.PICTURE(i, j)] for j in range(4)] for i in range(3)]
+
+
+def test_exercises_stand_in_the_order_of_their_numbers():
+    assert [cell.exercise for cell in CHAPTER if cell.exercise] == list(EXERCISES)
 
 
 @pytest.mark.parametrize("id", [id for id in EXERCISES if EXERCISES[id].limit is None])
@@ -69,14 +73,6 @@ def submitted(id: str) -> tuple[HasTraits, list[Verdict]]:
     verdicts = []
     board = EXERCISES[id].respond(lambda answers: verdicts.append(EXERCISES[id].check(**answers)))
     return board, verdicts
-
-
-def test_01_1_is_filled_in_on_a_board():
-    board, verdicts = submitted("01.1")
-    for (i, j), field in board.fields.items():
-        field.value = str(4 * i + j)
-    board.check()
-    assert verdicts[0].ok and judged("01.1", board.code()).ok
 
 
 def test_01_3_is_clicked_on_a_board_which_does_not_tell_how_many():
@@ -119,6 +115,39 @@ def test_the_offsets_of_section_2_are_typed_in_and_judged_in_words_that_were_tau
 # --- judging, against numbers made without layoutviz
 
 
+@given(st.lists(st.integers(-2, 20), min_size=5, max_size=5))
+def test_01_1_takes_one_list_and_tells_no_offset(numbers):
+    right = [5 * (n % 3) + n // 3 for n in (1, 2, 3, 5, 10)]
+    verdict = ch01.check_offsets_by_hand(numbers)
+    assert verdict.ok is (numbers == right)
+    if not verdict.ok:
+        index, row, column, named, mine = map(int, re.findall(r"-?\d+", verdict.message)[:5])
+        assert named == index == row + 3 * column and numbers[(1, 2, 3, 5, 10).index(index)] == mine != 5 * row + column
+        assert isinstance(verdict.scene, Scene) and not any(re.search("offset", tip) for tip in verdict.scene.panels[0][0].tips)
+
+
+@pytest.mark.parametrize("offset, name", [
+    (lambda n: n, "index for offset"), (lambda n: 5 * (n // 4) + n % 4, "along the rows"),
+    (lambda n: n // 4 + 3 * (n % 4), "along the rows"),
+    (lambda n: n % 3 + 5 * (n // 3), "strides swapped"), (lambda n: 4 * (n % 3) + n // 3, "no gaps"),
+    (lambda n: 5 * (n % 4) + n // 4, "four rows"), (lambda n: 5 * ((n - 1) % 3) + (n - 1) // 3, "counted from 1"),
+    (lambda n: 10 * (n % 3) + 2 * (n // 3), "bytes for elements"), (lambda n: 7, None),
+])  # fmt: skip
+def test_01_1_says_how_else_it_was_counted(offset, name):
+    mistake = ch01.check_offsets_by_hand([offset(n) for n in (1, 2, 3, 5, 10)]).mistake
+    assert (mistake and mistake.name) == name
+    assert mistake is None or "?" in mistake.hint
+
+
+@pytest.mark.parametrize("number, told", [(10**5000, "too long to show"), (10**30, "10000")], ids=["5000 digits", "30 digits"])
+def test_01_1_numbers_too_long_to_show_are_wrong(number, told):
+    assert told in ch01.check_offsets_by_hand([number] * 5).message
+
+
+def test_01_1_its_mistakes_differ_from_each_other_and_from_the_answer():
+    assert len(ch01.BY_HAND_SLIPS) == 8 and (5, 10, 1, 11, 8) not in ch01.BY_HAND_SLIPS
+
+
 @given(st.sets(st.tuples(st.integers(0, 2), st.integers(0, 3))))
 def test_01_3_takes_the_cells_of_those_slots_and_no_others(cells):
     right = {(i, j) for i in range(3) for j in range(4) if 6 <= i + 4 * j <= 9}
@@ -138,15 +167,15 @@ def test_01_4_takes_one_number_and_does_not_tell_it(number):
 @given(st.tuples(st.integers(1, 6), st.integers(1, 6)), st.tuples(st.integers(-6, 20), st.integers(-6, 20)))
 def test_01_6_is_judged_by_function_and_shape(shape, stride):
     verdict = ch01.check_picture((shape, stride))
-    assert verdict.ok is (shape == (3, 4) and stride == (5, 2))
+    assert verdict.ok is (shape == (3, 4) and stride == (2, 1))
     if verdict.mistake and shape == (3, 4):
-        assert verdict.mistake.words in verdict.message and "(5,2)" not in verdict.message
+        assert verdict.mistake.words in verdict.message and "(2,1)" not in verdict.message.replace("coordinate (2,1)", "")
 
 
 @pytest.mark.parametrize("stride, name", [
-    ((2, 5), "strides swapped"), ((4, 1), "strides of the shape"), ((1, 3), "strides of the shape"), ((-1, 2), "from the end of a row"),
-    ((10, 6), "the whole way"), ((5, 7), "wrong step to the right"), ((9, 2), "wrong step down"), ((5, 3), "stride off by one"),
-    ((5, 0), "wrong step to the right"), ((10, 4), "bytes for elements"), ((0, 0), "a constant"), ((9, 9), None),
+    ((1, 2), "strides swapped"), ((4, 1), "strides of the shape"), ((1, 3), "strides of the shape"), ((-1, 1), "from the end of a row"),
+    ((4, 3), "the whole way"), ((2, 7), "wrong step to the right"), ((9, 1), "wrong step down"), ((2, 2), "stride off by one"),
+    ((2, 4), "wrong step to the right"), ((4, 2), "bytes for elements"), ((0, 0), "a constant"), ((9, 9), None),
 ])  # fmt: skip
 def test_01_6_says_which_step_is_wrong(stride, name):
     mistake = ch01.check_picture(((3, 4), stride)).mistake
@@ -156,6 +185,8 @@ def test_01_6_says_which_step_is_wrong(stride, name):
 def at_once(slots: list[list[int]]) -> bool:
     """Whether a table of 4 by 4 slots is what 01.8 asks for."""
     flat = sum(slots, [])
+    if 1 in (slots[1][0] - slots[0][0], slots[0][1] - slots[0][0]):
+        return False
     lines = [*slots, *map(list, zip(*slots, strict=True))]
     return len(set(flat)) == 16 and set(flat) <= set(range(32)) and all({slot % 4 for slot in line} == {0, 1, 2, 3} for line in lines)
 
@@ -178,7 +209,7 @@ def test_01_8_takes_what_meets_the_conditions_and_nothing_else(down):
 def test_01_8_has_many_right_answers():
     right = {(a, b) for a in range(1, 32) for b in range(1, 32) if ch01.check_at_once(((4, 4), (a, b))).ok}
     assert right == {(a, b) for a in range(1, 32) for b in range(1, 32) if at_once([[i * a + j * b for j in range(4)] for i in range(4)])}
-    assert len(right) == 10
+    assert right == {(3, 5), (5, 3), (3, 7), (7, 3)}
 
 
 @pytest.mark.parametrize("answer, says", [
@@ -207,7 +238,7 @@ def attempted(id: str):
 def test_01_5_says_the_same_on_all_inputs(name, source, says):
     for _ in range(40):
         try:
-            verdict = ch01.check_transposed(function_in(source, "transposed"))
+            verdict = ch01.check_every_second(function_in(source, "every_second"))
         except BadAnswer as refused:
             verdict = Verdict(State.WRONG, str(refused))
         assert verdict.state is State.WRONG and says in verdict.message
@@ -224,31 +255,34 @@ def test_01_7_is_refused_by_law_on_all_inputs_and_never_runs_a_kernel(name, sour
         assert "(Seed" not in verdict.message or re.search(r"\(Seed of the inputs: \d+\.\)$", verdict.message)
 
 
-@pytest.mark.parametrize("id, slips", [("01.5", ch01.TRANSPOSED_SLIPS), ("01.7", ch01.B_LAYOUT_SLIPS)])
+@pytest.mark.parametrize("id, slips", [("01.5", ch01.EVERY_SECOND_SLIPS), ("01.7", ch01.B_LAYOUT_SLIPS)])
 def test_each_slip_is_wrong_and_is_told_from_the_others(id, slips):
     for slip, mistake in slips:
-        given = [(Layout("(2,5):(7,1)"),), (Layout("(4,3):(1,6)"),)] if id == "01.5" else [(3, 5), (7, 4)]
+        given = [(Layout(layout),) for layout in ("(5,4):(7,1)", "(4,3):(2,9)", "(6,5):(1,8)", "(3,7):(1,4)")]
+        given = given if id == "01.5" else [(3, 5, 4), (7, 4, 9), (2, 6, 5)]
         assert judge._slip(slip, slips, given) == mistake and "?" in mistake.hint
-        assert all(slip(*each) != _right(id)(*each) for each in given)
+        assert any(not same_function(slip(*each), _right(id)(*each)) for each in given)
 
 
 def _right(id: str):
-    return (lambda N, K: Layout((N, K), (1, N))) if id == "01.7" else (lambda layout: select(layout, (1, 0)))
+    return ch01.stored_B if id == "01.7" else ch01.second_rows
 
 
 def test_01_7_another_form_is_no_mistake_but_is_not_run(monkeypatch):
     monkeypatch.setattr(ch01, "_run_through", lambda *_: pytest.fail("the kernel was run"))
-    verdict = ch01.check_B_layout(lambda N, K: Layout(N * K, 1))
-    assert verdict.state is State.RIGHT_NOT_FORM and verdict.mistake is None and "number of modes" in verdict.message
+    verdict = ch01.check_B_layout(lambda N, K, P: Layout((N, (K, 1)), (1, (P, 0))))
+    assert verdict.state is State.RIGHT_NOT_FORM and verdict.mistake is None and "how they nest" in verdict.message
 
 
 def test_01_5_an_error_in_the_function_names_its_line():
-    verdict = judged("01.5", "def transposed(layout):\n    return layout.T")
+    verdict = judged("01.5", "def every_second(layout):\n    return layout.T")
     assert verdict.state is State.RAISED and "AttributeError" in verdict.message
 
 
 def test_01_5_is_tried_on_a_broadcast_too():
-    source = "def transposed(a):\n    return Layout(a.shape[::-1], a.stride[::-1]) if 0 not in a.stride else a"
+    source = solution_source("01.5").replace("every_second", "right") + (
+        "\ndef every_second(a):\n    return right(a) if 0 not in a.stride else Layout(a.shape[::-1])"
+    )
     verdict = judged("01.5", source)
     assert verdict.state is State.WRONG and ",4):(0,1))" in verdict.message
 
@@ -263,14 +297,14 @@ def test_01_7_a_right_answer_is_compiled_and_on_a_gpu_right(name):
     source = {"the solution": solution_source("01.7"), "also": exercise.also, **exercise.right}[name]
     verdict = judged("01.7", source)
     assert verdict.state is (State.RIGHT if preflight().can_run else State.COMPILED), verdict.message
-    assert isinstance(verdict.scene, Scene) and verdict.message.startswith("Element (k,n) of the stored matrix is found at (n,k)")
+    assert isinstance(verdict.scene, Scene) and verdict.message.startswith("Element (k,n) of the stored rows is found at (n,k)")
     assert verdict.ok or "There is no GPU here" in verdict.message
 
 
 @needs_dsl
 def test_01_7_does_not_know_the_notebooks_other_cells_and_its_text_says_so():
-    verdict = judged("01.7", "def B_layout(N, K):\n    return transposed(Layout((K, N), (N, 1)))")
-    assert verdict.state is State.RAISED and "'transposed' is not defined" in verdict.message
+    verdict = judged("01.7", "def B_layout(N, K, P):\n    return every_second(Layout((K, N), (P, 1)))")
+    assert verdict.state is State.RAISED and "'every_second' is not defined" in verdict.message
     assert "none of your other cells" in next(cell.source for cell in CHAPTER if cell.source.startswith("### Exercise 01.7 "))
 
 
@@ -285,11 +319,15 @@ def test_01_7_hands_the_readers_own_layout_to_the_kernel(monkeypatch):
         return law
 
     monkeypatch.setattr(kernel, "judge_gemm", judge_gemm)
-    verdict = ch01.check_B_layout(lambda N, K: f"({N},{K}):(1,{N})")
+    verdict = ch01.check_B_layout(lambda N, K, P: f"({N},{K}):(1,{P})")
     assert verdict.ok and verdict.message.endswith("nothing was copied.") and isinstance(verdict.scene, Scene)
-    assert seen == [((16, 16, 16), *[(Layout((M, K), (K, 1)), Layout((N, K), (1, N))) for M, N, K in ((7, 5, 3), (1024, 768, 512))])]
-    with pytest.raises(BadAnswer, match=r"`B_layout\(1500, 512\)` is \(1500,512\):\(1,9\)"):
-        layouts_of(monkeypatch, kernel, lambda N, K: ((N, K), (1, N if N < 1000 else 9)))(7, 1500, 512)
+    assert seen == [
+        ((16, 16, 16), *[(Layout((M, K), (K, 1)), Layout((N, K), (1, P))) for M, N, K, P in ((7, 5, 3, 8), (1024, 768, 512, 776))])
+    ]
+    tensor = layouts_of(monkeypatch, kernel, lambda N, K, P: Tensor(Layout((N, K), (1, P)), 0))
+    assert tensor(7, 5, 3) == (Layout((7, 3), (3, 1)), Layout((5, 3), (1, 8)))
+    with pytest.raises(BadAnswer, match=r"`B_layout\(1500, 512, 1504\)` is \(1500,512\):\(1,9\)"):
+        layouts_of(monkeypatch, kernel, lambda N, K, P: ((N, K), (1, P if N < 1000 else 9)))(7, 1500, 512)
 
 
 def layouts_of(monkeypatch, kernel, B_layout):
