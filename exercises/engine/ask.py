@@ -62,8 +62,7 @@ class CellsQuestion(Question):
         self.board.scene = replace(shown, panels=(*shown.panels, (strip_panel(layout),)))
         self.board.picked = self.wanted
         self.again.layout.display = None
-        many = "slots" if len(chosen) > 1 else "slot"
-        self.say(not wrong, f"You clicked {many} {', '.join(str(layout(i)) for i in chosen)}. {self.why}")
+        self.say(not wrong, f"You clicked {', '.join(str(layout(i)) for i in chosen)}. {self.why}")
 
 
 def ask_cells(words: str, layout: Layout, offsets: Iterable[int], why: str = "") -> Question:
@@ -73,7 +72,7 @@ def ask_cells(words: str, layout: Layout, offsets: Iterable[int], why: str = "")
 
     >>> question = ask_cells("Which two cells come first in memory?", Layout("(2,2):(2,1)"), range(2))
     >>> question.board.picked = [0, 1]                          # as clicks do: index 1 is (1,0)
-    >>> "You clicked slots 0, 2." in question.said.value
+    >>> "You clicked 0, 2." in question.said.value
     True
     """
     return CellsQuestion(words, layout, offsets, why)
