@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from itertools import islice
 from pathlib import Path
 from random import Random
 
@@ -14,6 +15,7 @@ from exercises.checks import ch04
 from exercises.engine import judge
 from exercises.engine.verdict import BadAnswer, State, Verdict
 from layoutviz import Layout, Tensor, blocked_product, complement
+from layoutviz.cute import in_dsl
 
 ROOT = Path(__file__).resolve().parents[1]
 EXERCISES = ch04.EXERCISES
@@ -51,6 +53,15 @@ def test_a_complement_is_right_where_its_copies_take_each_slot_once_in_order(lea
         assert verdict.mistake and verdict.mistake.words in verdict.message
 
 
+def test_a_wrong_predicate_is_no_count_of_bytes(monkeypatch):
+    """The judge of numbers guesses "off by one" and "bytes" from two numbers; no such guess is passed on."""
+    for add in (0, 1, 2):
+        for _ in range(20):
+            verdict = ch04.check_inside(lambda *case, add=add: ch04.right_inside(*case) * 2 + add)
+            assert verdict.state is State.WRONG and verdict.mistake is None
+            assert "bytes" not in verdict.message and "off by one" not in verdict.message
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_the_predicates_of_04_5_are_told_apart(seed):
     cases = [*ch04.some_tiles(Random(seed)), ((3, 2), (5, 4), (1, 1))]
@@ -85,14 +96,56 @@ def test_any_order_of_blocks_is_right(monkeypatch):
 
 
 def test_04_6_has_several_answers_and_says_why_others_are_not():
-    some = [(rows, columns) for rows in range(8, 209, 8) for columns in range(8, 145, 8)]
-    right = [tile for tile in some if ch04.check_tile(tile).ok]
-    assert len(right) >= 8 and (64, 64) not in right
-    for rows, columns in right:
-        slots = -(-200 // rows) * rows * -(-136 // columns) * columns
-        assert 10 * (slots - 200 * 136) <= slots and 1024 <= rows * columns <= 4096
+    some = [(rows, columns) for rows in range(8, 273, 8) for columns in range(8, 225, 8)]
+    outside = {(r, c): -(-264 // r) * r * -(-216 // c) * c - 264 * 216 for r, c in some}
+    right = [tile for tile in some if ch04.check_tile(tile, outside[tile]).ok]
+    assert len(right) >= 8 and (64, 64) not in right and len({outside[tile] for tile in right}) > 3
+    for tile in right:
+        assert 10 * outside[tile] <= outside[tile] + 264 * 216 and tile[0] * tile[1] <= 4096 and min(tile) >= 32
+        for number in (0, outside[tile] - 1, outside[tile] + 264 * 216):
+            verdict = ch04.check_tile(tile, number)
+            assert verdict.state is State.WRONG and f"{outside[tile]:,}" not in verdict.message, "the answer is told"
     with pytest.raises(BadAnswer):
-        ch04.check_tile(7)
+        ch04.check_tile(7, 0)
+
+
+@pytest.mark.parametrize("tile", [(88, 32), (40, 32), (40, 56), (56, 72)])
+def test_04_6_says_only_what_is_true_of_outside(tile):
+    down, right = -(-264 // tile[0]), -(-216 // tile[1])
+    slots = down * tile[0] * right * tile[1]
+    for number in range(0, 90_000, 8):
+        verdict = ch04.check_tile(tile, number)
+        assert verdict.ok == (number == slots - 264 * 216)
+        if verdict.mistake is ch04.ALL_SLOTS:
+            assert number == slots
+
+
+@given(st.tuples(*[st.sampled_from([1, 2, 4, "2:4", "4:2", "4:3", "3:4", "(2,2):(1,4)", "(2,2):(4,1)", "(2,2):(1,3)", "2:3", None])] * 2))
+def test_04_3_is_judged_by_its_tiles_and_what_is_said_is_true(tiler):
+    try:
+        verdict = ch04.check_in_pairs(tiler)
+    except BadAnswer:
+        return
+    assert verdict.ok == (tiler == ("(2,2):(1,4)", "4:3"))
+    mistake = verdict.mistake
+    if mistake in (ch04.ROWS_OFF, ch04.COLUMNS_OFF):
+        right_entry = tiler[0] if mistake is ch04.COLUMNS_OFF else tiler[1]
+        assert right_entry in ("(2,2):(1,4)", "(2,2):(4,1)", "4:3")
+    assert mistake is None or verdict.message.count(mistake.words) == 1
+
+
+def test_04_3_one_layout_is_no_raw_refusal():
+    for answer in ("(4,4):(2,12)", "(2,2,4):(12,48,3)", "(2,2,4):(1,4,3)", "(4,4):(1,4)", "16:1"):
+        verdict = ch04.check_in_pairs(Layout(answer))
+        assert verdict.state is State.WRONG and verdict.mistake is ch04.ONE_LAYOUT and "A(B(" not in verdict.message
+
+
+@given(st.permutations([2, 3, 4, 2]), st.lists(st.integers(0, 13), min_size=4, max_size=4))
+def test_04_8_is_judged_by_the_product(extents, strides):
+    block, tiler = Layout(tuple(extents[:2]), tuple(strides[:2])), Layout(tuple(extents[2:]), tuple(strides[2:]))
+    verdict = ch04.check_block_and_tiler(block, tiler)
+    assert verdict.ok == ((block, tiler) == (ch04.BLOCK, ch04.TILER))
+    assert verdict.mistake is None or verdict.message.count(verdict.mistake.words) == 1
 
 
 def test_04_4_takes_a_pair_of_layout_and_offset_in_any_order():
@@ -101,6 +154,33 @@ def test_04_4_takes_a_pair_of_layout_and_offset_in_any_order():
     for answer in (right, (right.layout, right.offset), [right.offset, right.layout], str(right)):
         assert ch04.check_share(answer).ok
     assert ch04.check_share(Tensor(right.layout, 350)).state is State.WRONG
+
+
+def test_04_4_an_offset_too_large_is_refused():
+    with pytest.raises(BadAnswer):
+        ch04.check_share((Layout((2, 5), (80, 2)), 2**70))
+
+
+def test_a_function_that_exits_or_changes_its_mind_is_no_fault_of_ours(monkeypatch):
+    monkeypatch.setattr(ch04, "_run_with", lambda _, law: law)
+
+    def leaves(*given):
+        raise SystemExit
+
+    assert ch04.check_tile_layout(leaves).state is State.RAISED
+    assert ch04.check_inside(leaves).state is State.RAISED
+    calls = []
+
+    def unsteady(shape, tile, place):
+        calls.append(shape)
+        return ch04.right_inside(shape, tile, place) + (len(calls) == 3)
+
+    assert ch04.check_inside(unsteady).state is State.WRONG
+
+
+def test_what_the_lesson_says_of_the_dsl():
+    pytest.importorskip("cutlass")
+    assert in_dsl("complement", "(2,2):(1,1)", 24).text == "(0,12):(2,2)"
 
 
 def test_04_7_runs_the_kernel_with_the_readers_own_layout(monkeypatch):
@@ -115,6 +195,16 @@ def test_04_7_runs_the_kernel_with_the_readers_own_layout(monkeypatch):
     verdict = ch04.check_tile_layout(lambda rows, columns: f"((8,{rows // 8}),(8,{columns // 8})):((8,64),(1,{8 * rows}))")
     assert verdict.ok and verdict.message.endswith("the blocks fill the tile. It ran, (64, 64, 16).")
     assert str(kernel.traced_layout("tile", lambda: seen[0](64))) == "((8,8),(8,2)):((8,64),(1,512))"
+
+    turns = iter(range(100))
+
+    def late(rows, columns):
+        return ch04.right_tile_layout(rows, columns) if next(turns) < 60 else Layout((rows, columns))
+
+    assert ch04.check_tile_layout(late).ok
+    list(islice(turns, 60))
+    with pytest.raises(BadAnswer, match="each time"):
+        kernel.traced_layout("tile", lambda: seen[1](64))
 
 
 def test_the_checks_load_no_dsl():

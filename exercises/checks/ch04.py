@@ -5,7 +5,9 @@ from collections import Counter
 from dataclasses import replace
 from random import Random, SystemRandom
 
-from exercises.engine.answers import as_layout, as_number, as_tiler, plain
+import numpy as np
+
+from exercises.engine.answers import as_layout, as_number, as_tiler, kind, plain, shorten
 from exercises.engine.exercise import Exercise
 from exercises.engine.judge import judge_cells, judge_function, judge_layout, judge_tiler
 from exercises.engine.respond import click_cells
@@ -29,10 +31,11 @@ from layoutviz.views.grid import grid
 
 GAPPED, SLOTS = Layout((2, 2), (1, 6)), 24
 CUT, SPREAD = Layout((6, 8), (8, 1)), (Layout(2, 3), 4)
-WHOLE, EVERY_SECOND = Layout((8, 12), (12, 1)), (Layout(4, 2), 4)
+WHOLE, IN_PAIRS = Layout((8, 12), (12, 1)), (Layout((2, 2), (1, 4)), Layout(4, 3))
 SHARED, SHARED_TILE, PLACE, THREADS, THREAD = Layout((24, 20), (20, 1)), (8, 10), (2, 1), Layout((4, 2)), 5
-C, LEAST, MOST = (200, 136), 1024, 4096
+C, LEAST, MOST = (264, 216), 32, 4096
 CORE = Layout((8, 8), (8, 1))
+BLOCK, TILER = Layout((2, 3), (3, 1)), Layout((4, 2), (2, 1))
 LARGE = 2**14  # elements of an answer that is looked through for known mistakes
 
 
@@ -42,7 +45,9 @@ LARGE = 2**14  # elements of an answer that is looked through for known mistakes
 def check_complement(R) -> Verdict:
     """The complement of (2,2):(1,6) up to 24."""
     praise = "A and its copies take each of the 24 slots once, and R counts the copies upwards."
-    return judge_layout("R", R, complement(GAPPED, SLOTS), praise, _complement_mistake, shape_counts=False)
+    verdict = judge_layout("R", R, complement(GAPPED, SLOTS), praise, _complement_mistake, shape_counts=False)
+    words = verdict.message.replace("gives offset", "starts a copy at slot")
+    return replace(verdict, message=words.replace("not where this element belongs", "not the copy that comes there"))
 
 
 def _complement_mistake(answer) -> Mistake | None:
@@ -53,18 +58,21 @@ def _complement_mistake(answer) -> Mistake | None:
     if starts == GAPPED.offsets().tolist():
         words = "That is A again, the slots of one copy. R says where the copies start."
         return Mistake("A itself", words, "The first copy starts at slot 0. Which is the smallest slot that it leaves free?")
-    if starts == list(range(len(starts))) and len(starts) > 1:
+    if starts == list(range(SLOTS)):
         words = "A copy for every slot: each copy takes four slots itself."
         return Mistake("a copy a slot", words, "How many copies of four slots fill 24 slots?")
     taken = Counter(slot + start for start in starts for slot in GAPPED.offsets().tolist())
     if twice := sorted(slot for slot, times in taken.items() if times > 1):
         words = f"Slot {twice[0]} is taken more than once."
         return Mistake("slots taken twice", words, "Write down the four slots of each copy. Which two copies meet?")
-    if beyond := sorted(slot for slot in taken if not 0 <= slot < SLOTS):
-        words = f"A copy reaches slot {beyond[-1]}, and there are only 24 slots."
-        return Mistake("past the end", words, "Which gap in the first 12 slots could that copy fill?")
+    if min(taken) < 0:
+        words = f"A copy takes slot {min(taken)}, before slot 0."
+        return Mistake("before the start", words, "In which direction does each step of R go?")
     if free := sorted(set(range(SLOTS)) - taken.keys()):
         return Mistake("slots left free", f"Nobody takes slot {free[0]}.", "Where must a copy start to take the first free slot?")
+    if max(taken) >= SLOTS:
+        words = f"A copy reaches slot {max(taken)}, and the last of the 24 slots is 23."
+        return Mistake("past the end", words, "Which copies are needed, and which are too many?")
     words = "Each slot is taken once. But a complement is ordered: its copies start at rising slots."
     return Mistake("out of order", words, "Which mode has the smaller step, and which runs fastest?")
 
@@ -105,27 +113,58 @@ def _tile_1_mistake(cells: frozenset[int]) -> Mistake | None:
 # --- 04.3
 
 
-def check_every_second(tiler) -> Verdict:
-    """A tiler of (8,12):(12,1) whose tiles have every second row and four columns."""
-    praise = "4:2 takes every second row, and its complement 2:1 says that the next tile starts one row below."
+def check_in_pairs(tiler) -> Verdict:
+    """A tiler of (8,12):(12,1) whose tiles have two pairs of rows and every third column."""
+    praise = "Each tile has two pairs of rows and every third column, and what tile 0 leaves free is taken by the same tile, moved."
+    read = as_tiler("tiler", tiler)
     try:
-        verdict = judge_tiler("tiler", tiler, WHOLE, EVERY_SECOND, praise)
+        verdict = judge_tiler("tiler", tiler, WHOLE, IN_PAIRS, praise)
     except BadAnswer as refused:
-        if not isinstance(as_tiler("tiler", tiler), Layout):
-            raise
-        return Verdict(State.WRONG, f"{refused} {ONE_LAYOUT.words}", mistake=ONE_LAYOUT)
-    if verdict.state is not State.WRONG or verdict.mistake:
+        words = "`tiler` is one layout, and `A` cannot be cut by it." if isinstance(read, Layout) else str(refused)
+        verdict = Verdict(State.WRONG, words)
+    if verdict.state is not State.WRONG:
         return verdict
-    mistake = next((mistake for other, mistake in TILER_SLIPS if _cuts_as(as_tiler("tiler", tiler), other)), None)
-    return replace(verdict, message=f"{verdict.message} {mistake.words}", mistake=mistake) if mistake else verdict
+    said = verdict.message.removesuffix(f" {verdict.mistake.words}") if verdict.mistake else verdict.message
+    mistake = _tiler_mistake(read)
+    return replace(verdict, message=f"{said} {mistake.words}" if mistake else said, mistake=mistake)
 
 
-def _cuts_as(one, other) -> bool:
+def _tiler_mistake(tiler) -> Mistake | None:
+    """The known mistake of a tiler, in its entries or in the rows and columns of tile 0."""
+    tables = [_tiles_of(each) for each in (tiler, IN_PAIRS)]
+    if tables[0] is not None and tables[0].shape == tables[1].shape and (np.sort(tables[0], axis=0) == np.sort(tables[1], axis=0)).all():
+        return OTHER_ORDER
+    if isinstance(tiler, Layout):
+        return ONE_LAYOUT
+    known = next((mistake for other, mistake in TILER_SLIPS if _same_tiler(tiler, other)), None)
+    if known or tables[0] is None:
+        return known
+    right = [sorted(set((tables[1][:, 0] // part % other).tolist())) for part, other in ((12, 8), (1, 12))]
+    mine = [sorted(set((tables[0][:, 0] // part % other).tolist())) for part, other in ((12, 8), (1, 12))]
+    if (mine[0] == right[0]) != (mine[1] == right[1]):
+        return ROWS_OFF if mine[1] == right[1] else COLUMNS_OFF
+    return None
+
+
+def _tiles_of(tiler) -> np.ndarray | None:
+    """The slots of each tile of WHOLE, a tile a column; None where the tiler does not cut it."""
     try:
         with warnings.catch_warnings(action="ignore"):
-            return same_function(zipped_divide(WHOLE, one), zipped_divide(WHOLE, other))
+            cut = zipped_divide(WHOLE, tiler)
     except LayoutError:
+        return None
+    return cut.offsets().reshape([mode.size for mode in Layout(cut.shape)], order="F") if cut.size <= LARGE else None
+
+
+def _same_tiler(one, other) -> bool:
+    """Whether two tuples have the same entries, as functions: 4 is 4:1."""
+    one, other = as_tiler("one", one), as_tiler("other", other)
+    if not isinstance(one, tuple) or len(one) != len(other):
         return False
+    pairs = list(zip(one, other, strict=True))
+    if any(isinstance(entry, tuple) for pair in pairs for entry in pair):
+        return False
+    return all(mine == theirs if None in (mine, theirs) else same_function(mine, theirs) for mine, theirs in pairs)
 
 
 # --- 04.4
@@ -138,15 +177,22 @@ def right_share() -> Tensor:
 def check_share(share) -> Verdict:
     """Thread 5's share of the tile at (2,1) of (24,20):(20,1)."""
     parts = plain(share)
-    if isinstance(parts, (tuple, list)) and len(parts) == 2 and any(isinstance(part, CoordinateFunction) for part in parts):
-        parts = sorted(parts, key=lambda part: not isinstance(part, CoordinateFunction))
-        share = Tensor(parts[0], as_number("share's offset", parts[1]))
-    praise = "The tile starts at 16*20 + 10, thread 5 stands one row and one column further, and its next spots are 4 rows or 2 columns on."
+    if isinstance(parts, (tuple, list)) and len(parts) == 2 and any(map(_is_layout, parts)):
+        layout, offset = sorted(parts, key=lambda part: not _is_layout(part))
+        try:
+            share = Tensor(as_layout("share's layout", layout), as_number("share's offset", offset))
+        except LayoutError as error:
+            raise BadAnswer(f"`share` is not an offset and a layout: {error}.") from None
+    praise = "The tile starts at 16*20 + 10, thread 5 stands one row and one column on, and steps by 4 rows or 2 columns from there."
     return judge_layout("share", share, right_share(), praise, _share_mistake)
 
 
+def _is_layout(part) -> bool:
+    return isinstance(part, CoordinateFunction) or (isinstance(part, str) and ":" in part)
+
+
 def _share_mistake(answer) -> Mistake | None:
-    """Which part of the offset, or which layout, is another one."""
+    """What of the offset, or which layout, is another one."""
     right = right_share()
     start, layout = (answer.offset, answer.layout) if isinstance(answer, Tensor) else (0, answer)
     rows, columns = SHARED_TILE
@@ -155,8 +201,8 @@ def _share_mistake(answer) -> Mistake | None:
         row, column = THREADS.coordinate(THREAD)
         step = SHARED.stride[0]
         for offset, mistake in (
-            (0, NO_OFFSET), (tile.offset, NO_SPOT), (row * step + column, NO_TILE),
-            (tile.offset + 2 * step + 1, SPOT_BY_ROWS), (PLACE[0] * step + PLACE[1] + row * step + column, PLACE_AS_ROW),
+            (0, NO_OFFSET), (tile.offset, NO_POSITION), (row * step + column, NO_TILE),
+            (tile.offset + 2 * step + 1, THREADS_BY_ROWS), (PLACE[0] * step + PLACE[1] + row * step + column, PLACE_AS_ROW),
             (tile.offset + THREAD, THREAD_AS_SLOT), (local_tile(SHARED, SHARED_TILE, (1, 1)).offset + row * step + column, None),
         ):  # fmt: skip
             if start == offset and mistake:
@@ -199,13 +245,14 @@ def _check_inside(inside) -> Verdict:
         return verdict
     cases = some_tiles(Random(seed))
     answers = _counts(inside, cases)
-    bad = 0 if verdict.ok or answers is None else next(n for n, case in enumerate(cases) if answers[n] != right_inside(*case))
+    bad = 0 if verdict.ok or answers is None else next((n for n, case in enumerate(cases) if answers[n] != right_inside(*case)), 0)
     verdict = replace(verdict, scene=_tile_picture(*cases[bad]))
-    mistake = _inside_mistake(inside, cases) if verdict.state is State.WRONG else None
-    if mistake is None:
+    if verdict.ok:
         return verdict
+    # what the judge of numbers guesses, bytes or off by one, is no mistake in a predicate
     said = verdict.message.replace(f" {verdict.mistake.words}", "") if verdict.mistake else verdict.message
-    return replace(verdict, message=f"{said} {mistake.words}", mistake=mistake)
+    mistake = _inside_mistake(inside, cases)
+    return replace(verdict, message=f"{said} {mistake.words}" if mistake else said, mistake=mistake)
 
 
 def _tile_picture(shape, tile, place) -> Scene:
@@ -219,59 +266,90 @@ def _tile_picture(shape, tile, place) -> Scene:
 
 
 def some_tiles(random: Random) -> list[tuple]:
-    """(shape, tile, place): the corner tile, one of each edge, one inside, and a matrix smaller than its tile."""
-    rows, columns = random.sample((4, 5, 6), 2)
-    down, right = random.sample((2, 3, 4), 2)
-    shape = (rows * down + random.randrange(2, rows), columns * right + random.randrange(2, columns))
-    tile = (rows, columns)
-    small = (random.randrange(1, rows), random.randrange(1, columns))
-    return [(shape, tile, place) for place in ((down, right), (down, 0), (0, right), (1, 1), (0, 0))] + [(small, tile, (0, 0))]
+    """(shape, tile, place): tiles at the corner, the edges and inside of two matrices, the second far from square; a matrix smaller than
+    its tile; and the last tile of one that the tile divides."""
+    rows, columns = tile = tuple(random.sample((4, 5, 6), 2))
+    cases = []
+    for down, right in ((2, random.choice((3, 4))), (7, 2)):
+        shape = (rows * down + random.randrange(2, rows), columns * right + random.randrange(2, columns))
+        cases += [(shape, tile, place) for place in ((down, right), (down, 0), (0, right), (1, 1), (2, 1), (0, 0))]
+    small = (random.randrange(2, rows), random.randrange(2, columns))  # an extent of 1 would get stride 0 from `Layout(shape)`
+    return [*cases, (small, tile, (0, 0)), ((2 * rows, 3 * columns), tile, (1, 2))]
 
 
 def _counts(inside, cases) -> list[int] | None:
     try:
         return [as_number("answer", inside(*case)) for case in cases]
-    except Exception:  # the verdict says so
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # the verdict says so
         return None
 
 
 def _inside_mistake(inside, cases) -> Mistake | None:
     """The known predicate that gives the same; a place beyond a small matrix tells apart those that agree on all its tiles."""
-    cases = [*cases, ((3, 2), (5, 4), (1, 1))]
-    answers = _counts(inside, cases)
-    if answers is None:
+    for asked in ([*cases, ((3, 2), (5, 4), (1, 1))], cases):  # local_tile refuses that place
+        if answers := _counts(inside, asked):
+            cases = asked
+            break
+    else:
         return None
     found = next((mistake for slip, mistake in INSIDE_SLIPS if answers == [_count(slip, *case) for case in cases]), None)
+    if found is None and answers == [shape[0] * shape[1] for shape, _, _ in cases]:
+        return WHOLE_MATRIX_COUNTED
     return found or (SAME_NUMBER if len(set(answers)) == 1 else None)
 
 
 def _count(test, shape, tile, place) -> int:
+    """How many elements of a tile pass a test(shape, tile, place, i, j)."""
     return sum(bool(test(shape, tile, place, i, j)) for i in range(tile[0]) for j in range(tile[1]))
 
 
 # --- 04.6
 
 
-def check_tile(tile) -> Verdict:
-    """A tile of C that wastes little."""
+def check_tile(tile, outside) -> Verdict:
+    """A tile of C that wastes little, and how much."""
     pair = plain(tile)
     if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-        raise BadAnswer(f"`tile` is of type {type(pair).__name__}; wanted is a pair (rows, columns).")
+        raise BadAnswer(f"`tile` is {kind(tile)}; wanted is a pair (rows, columns).")
     rows, columns = (as_number(f"tile[{n}]", extent) for n, extent in enumerate(pair))
+    number = as_number("outside", outside)
     if min(rows, columns) < 1 or rows % 8 or columns % 8:
-        return Verdict(State.WRONG, f"`tile` is ({rows}, {columns}); both numbers are to be multiples of 8.")
-    if not LEAST <= rows * columns <= MOST:
-        return Verdict(State.WRONG, f"A tile of {rows} by {columns} has {rows * columns:,} elements; {LEAST:,} to {MOST:,} are asked for.")
+        return Verdict(State.WRONG, f"`tile` is ({rows}, {columns}); both numbers are to be positive multiples of 8.")
+    if min(rows, columns) < LEAST:
+        return Verdict(State.WRONG, f"A tile of {rows} by {columns} is thin: both numbers are to be at least {LEAST}.", mistake=THIN)
+    if rows * columns > MOST:
+        return Verdict(State.WRONG, f"A tile of {rows} by {columns} has {rows * columns:,} elements; at most {MOST:,} are asked for.")
     down, right = -(-C[0] // rows), -(-C[1] // columns)
     slots = down * right * rows * columns
-    outside = slots - C[0] * C[1]
-    told = (
-        f"{down} by {right} tiles of {rows} by {columns} make {slots:,} slots; {outside:,} of them, {outside / slots:.0%}, are outside C."
-    )
+    right_number = slots - C[0] * C[1]
+    told = f"{down} by {right} tiles of {rows} by {columns} make {slots:,} slots; "
     scene = _tiles_of_C(rows, columns, Layout((down, right)))
-    if outside * 10 > slots:
-        return Verdict(State.WRONG, f"{told} At most a tenth may be.", scene, _waste(down * rows - C[0], right * columns - C[1]))
-    return Verdict(State.RIGHT, told, scene)
+    if right_number * 10 > slots:
+        told += f"{right_number:,} of them, {right_number / slots:.0%}, are outside C. At most a tenth may be."
+        return Verdict(State.WRONG, told, scene, _waste(down * rows - C[0], right * columns - C[1]))
+    if number != right_number:
+        mistake = _outside_mistake(number, rows, columns)
+        words = f"The tile is right. But `outside` is {shorten(number)}, and that is not how many of its slots are outside C."
+        return Verdict(State.WRONG, f"{words} {mistake.words}" if mistake else words, scene, mistake)
+    return Verdict(State.RIGHT, f"{told}{number:,} of them, {number / slots:.1%}, are outside C.", scene)
+
+
+def _outside_mistake(number: int, rows: int, columns: int) -> Mistake | None:
+    """What else than the slots outside was counted."""
+    down, right = -(-C[0] // rows), -(-C[1] // columns)
+    below, beside = down * rows - C[0], right * columns - C[1]
+    slots, inside = down * right * rows * columns, C[0] * C[1]
+    corner = below * beside
+    for other, mistake in (
+        (slots, ALL_SLOTS), (inside, INSIDE_COUNTED), (81920 - inside, FIRST_TILE),
+        (slots - inside - corner, NO_CORNER), (slots - inside + corner, CORNER_TWICE),
+        (below + beside, ONE_LINE), (down * right, TILES_COUNTED),
+    ):  # fmt: skip
+        if number == other and number != slots - inside:
+            return mistake
+    return None
 
 
 def _tiles_of_C(rows: int, columns: int, places: Layout) -> Scene:
@@ -313,7 +391,20 @@ def check_tile_layout(tile_layout) -> Verdict:
     praise = "Each block of 8 by 8 lies in 64 slots, row by row, and the blocks fill the tile."
     wanted = _nearest_of(tile_layout)
     verdict = judge_function("tile_layout", tile_layout, wanted, _some_sizes, praise, slips=TILE_LAYOUT_SLIPS)
+    if verdict.state is State.WRONG and verdict.mistake is None and _gives_block_and_copies(tile_layout):
+        return replace(verdict, message=f"{verdict.message} {BLOCK_AND_COPIES.words}", mistake=BLOCK_AND_COPIES)
     return _run_with(tile_layout, verdict) if verdict.ok else verdict
+
+
+def _gives_block_and_copies(tile_layout) -> bool:
+    """Whether mode 0 of what it gives is one block, at several sizes."""
+    try:
+        answers = [as_layout("answer", tile_layout(*size)) for size in ((16, 24), (24, 16))]
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # the verdict says so
+        return False
+    return all([mode.size for mode in Layout(answer.shape)] == [64, 6] for answer in answers)
 
 
 def _nearest_of(tile_layout):
@@ -326,9 +417,14 @@ def _nearest_of(tile_layout):
         )  # fmt: skip
         try:
             answer = as_layout("answer", tile_layout(rows, columns))
-        except Exception:  # the verdict says so
+        except KeyboardInterrupt:
+            raise
+        except BaseException:  # the verdict says so
             return by_columns
-        if isinstance(answer, Layout) and answer.rank == 2 and is_in_blocks(answer, rows, columns):
+        if not isinstance(answer, Layout):
+            what = f"`tile_layout({rows}, {columns})` is of type {type(answer).__name__}"
+            raise BadAnswer(f"{what}; wanted is a plain `Layout`, a shape and strides.")
+        if answer.rank == 2 and is_in_blocks(answer, rows, columns):
             return answer
         if answer.size != rows * columns:
             return by_columns
@@ -352,42 +448,88 @@ def _run_with(tile_layout, law: Verdict) -> Verdict:
     def in_dsl(rows: int):
         with learners_code():
             answer = as_layout("tile_layout", tile_layout(rows, TILE_K))
+        if not (isinstance(answer, Layout) and is_in_blocks(answer, rows, TILE_K)):
+            raise BadAnswer("`tile_layout` does not give the same each time that it is called.")
         return to_dsl(answer)
 
     return judge_gemm("tiled_gemm", gemm_with(in_dsl), tile=(TILE_M, TILE_N, TILE_K), law=law)
+
+
+# --- 04.8
+
+
+def check_block_and_tiler(block, tiler) -> Verdict:
+    """The two layouts of a raked product."""
+    block, tiler = as_layout("block", block), as_layout("tiler", tiler)
+    given, name = raked_product(BLOCK, TILER), "raked_product(block, tiler)"
+    mistake = _raked_mistake(block, tiler)
+    try:
+        product = raked_product(block, tiler)
+    except LayoutError as error:
+        words = f"`{name}` has no result: {error}."
+        return Verdict(State.WRONG, f"{words} {mistake.words}" if mistake else words, mistake=mistake)
+    praise = "The second numbers of the pairs are the block's own; the first ones count copies, which start 6 slots apart."
+    return judge_layout(name, product, given, praise, lambda _: mistake)
+
+
+def _raked_mistake(block: CoordinateFunction, tiler: CoordinateFunction) -> Mistake | None:
+    """Which of the two is another one, and what it is instead."""
+    for others, mistake in RAKED_SLIPS:
+        if all(mine.size == other.size and same_function(mine, other) for mine, other in zip((block, tiler), others, strict=True)):
+            return mistake
+    right = [mine.shape == other.shape and same_function(mine, other) for mine, other in ((block, BLOCK), (tiler, TILER))]
+    if right == [True, False]:
+        return TILER_OFF
+    return BLOCK_OFF if right == [False, True] else None
 
 
 # --- mistakes of one exercise
 
 
 ONE_LAYOUT = Mistake(
-    "one layout", "One layout works on the flat index of the whole, where one column further is 8 on. A tuple cuts mode by mode.",
-    "Which indices do you mean? Or: what is the entry for the rows alone?",
+    "one layout", "One layout counts along the index of the whole, where one column further is 8 on.",
+    "Which indices do you mean? Or: what would a tuple say, one entry for the rows and one for the columns?",
 )  # fmt: skip
+OTHER_ORDER = Mistake(
+    "another order", "Each tile has the right elements. But inside a tile they come in another order.",
+    "Which row is element 1 of tile 0 in, and which is element 2 in?",
+)  # fmt: skip
+ROWS_OFF = Mistake("the rows", "The columns of tile 0 are right, its rows are not.", "How are 0, 1, 4, 5 written as a layout?")
+COLUMNS_OFF = Mistake("the columns", "The rows of tile 0 are right, its columns are not.", "How are 0, 3, 6, 9 written as a layout?")
+_ROWS, _COLUMNS = IN_PAIRS
 TILER_SLIPS = (
-    ((4, 4), Mistake("rows together", "It takes rows that lie together.", "How is 'four, two apart' written as a layout?")),
-    ((Layout(4, 3), 4), Mistake("three apart", "It takes rows three apart.", "How far is it from row 0 to row 2?")),
-    ((Layout(2, 4), 4), Mistake(
-        "extent and stride swapped", "It takes two rows, four apart.", "In `n:d`, which number says how many, and which how far?",
+    ((_COLUMNS, _ROWS), Mistake("entries swapped", "The entries are in the reverse order.", "Which entry cuts the rows?")),
+    ((4, _COLUMNS), Mistake("rows together", "It takes four rows that lie together.", "Which rows are free between the two pairs?")),
+    ((Layout(4, 2), _COLUMNS), Mistake("every second row", "It takes every second row.", "Which rows does tile 0 have?")),
+    ((2, _COLUMNS), Mistake("one pair", "It takes one pair of rows.", "How is the second pair said as well?")),
+    ((Layout((2, 2), (1, 3)), _COLUMNS), Mistake(
+        "from end to start", "It steps 3 rows from pair to pair, as from the end of one to the start of the next.",
+        "How far is it from the start of the first pair to the start of the second?",
     )),
-    ((Layout(4, 2), None), Mistake("all columns", "It leaves the columns whole.", "How many columns has tile 0?")),
-    ((Layout(4, 2), Layout(4, 3)), Mistake(
-        "every third column", "The rows are right, but the columns are not next to each other.", "Which columns has tile 0?",
+    ((Layout((2, 2), (12, 48)), _COLUMNS), Mistake(
+        "slots for rows", "Its steps for the rows are slots. An entry of a tuple counts rows, whatever their stride is.",
+        "How many rows is it from pair to pair?",
     )),
-    ((2, 4), Mistake("two rows", "It takes two rows that lie together.", "Which rows has tile 0, and how many are they?")),
+    ((_ROWS, 4), Mistake("columns together", "The rows are right, but the columns lie together.", "How far is it from column to column?")),
+    ((_ROWS, Layout(3, 4)), Mistake(
+        "extent and stride swapped", "The rows are right. But it takes three columns, four apart.",
+        "In `n:d`, which number says how many, and which how far?",
+    )),
+    ((_ROWS, Layout(4, 4)), Mistake("four apart", "The rows are right. But it takes columns four apart.", "Which columns has tile 0?")),
+    ((_ROWS, None), Mistake("all columns", "The rows are right. But it leaves the columns whole.", "How many columns has tile 0?")),
 )  # fmt: skip
 
 NO_OFFSET = Mistake(
     "offset lost", "The layout is right, but it starts at slot 0. A share is an offset and a layout.", "In which slot is its first element?"
 )
-NO_SPOT = Mistake(
-    "the spot in the tile lost", "The layout is right, but it starts where the tile starts. There stands thread 0.",
+NO_POSITION = Mistake(
+    "the position in the tile lost", "The layout is right, but it starts where the tile starts. There stands thread 0.",
     "At which coordinate of `(4,2):(1,4)` is the number 5?",
 )  # fmt: skip
 NO_TILE = Mistake(
     "the tile's offset lost", "The layout is right, but it starts as in the tile at (0,0).", "In which slot does the tile at (2,1) start?"
 )
-SPOT_BY_ROWS = Mistake(
+THREADS_BY_ROWS = Mistake(
     "threads by rows", "The layout is right. But you counted the threads along the rows; theirs is `(4,2):(1,4)`.",
     "At which coordinate of `(4,2):(1,4)` is the number 5?",
 )  # fmt: skip
@@ -401,23 +543,44 @@ THREAD_AS_SLOT = Mistake(
     "At which coordinate of the tile does thread 5 stand? How many slots is that?",
 )  # fmt: skip
 WHOLE_TILE = Mistake("the whole tile", "That is the layout of the whole tile. Eight threads share it.", "How many elements does each get?")
-WHOLE_MATRIX = Mistake("all of A", "That is what thread 5 would get of the whole of `A`.", "Of what is the share to be taken?")
+WHOLE_MATRIX = Mistake(
+    "all of A", "That is the layout of what thread 5 would get of the whole of `A`.", "Of what is the share to be taken?"
+)
 ONE_PIECE = Mistake(
     "one piece", "Its elements lie side by side. The threads stand side by side, so a thread's own elements are apart.",
-    "Thread 5 stands on one spot of each 4 by 2 part. How far is it from one part to the next?",
+    "Thread 5 stands at one position of each 4 by 2 rectangle. How far is it from one to the next?",
 )  # fmt: skip
 STEP_IN_ROWS = Mistake(
     "steps in the wrong unit",
-    "A step to the next part is right in rows and columns, but not in slots.",
+    "A step to the next rectangle is right in rows and columns, but not in slots.",
     "How many slots are 4 rows of `A`?",
 )
 NO_STRIDES = Mistake("A's strides lost", "Those are the strides of a small matrix by itself.", "Which slots do `A`'s own strides give?")
 
+WHOLE_MATRIX_COUNTED = Mistake("the whole matrix", "It counts all elements of the matrix.", "Which rows and columns has the tile at (2,1)?")
 SAME_NUMBER = Mistake("a constant", "It gives the same number whatever it is given.", "How many elements of the last tile are outside?")
+
+
+def _below_remainder(i: int, size: int, extent: int, place: int) -> bool:
+    return i < (size % extent if place == -(-size // extent) - 1 else extent)
+
+
 INSIDE_SLIPS = (
     (lambda shape, tile, place, i, j: i < shape[0] and j < shape[1], Mistake(
         "the colleague's", "It tests where the element stands in its tile, as the colleague's does. So all tiles give the same.",
         "In which row of the matrix is row `i` of the tile at place (2,1)?",
+    )),
+    (lambda shape, tile, place, i, j: place[0] * tile[0] + i < shape[0] and j < shape[1], Mistake(
+        "columns not mended", "The rows are right. But for the columns it does not find where the element stands in the matrix.",
+        "In which column of the matrix is column `j` of the tile at place (2,1)?",
+    )),
+    (lambda shape, tile, place, i, j: i < shape[0] and place[1] * tile[1] + j < shape[1], Mistake(
+        "rows not mended", "The columns are right. But for the rows it does not find where the element stands in the matrix.",
+        "In which row of the matrix is row `i` of the tile at place (2,1)?",
+    )),
+    (lambda shape, tile, place, i, j: all(map(_below_remainder, (i, j), shape, tile, place)), Mistake(
+        "the remainder", "It takes the remainder at the edge. Where the tile divides the matrix, the last tile is whole, the remainder 0.",
+        "How many rows has the last tile of a matrix of 8 rows, in tiles of 4?",
     )),
     (lambda shape, tile, place, i, j: place[0] + i < shape[0] and place[1] + j < shape[1], Mistake(
         "place as row", "It adds the place as it is. But a place counts tiles, not rows.", "In which row of the matrix does tile 2 begin?",
@@ -434,12 +597,41 @@ INSIDE_SLIPS = (
     (lambda shape, tile, place, i, j: place[0] * tile[0] + i < shape[0] or place[1] * tile[1] + j < shape[1], Mistake(
         "or for and", "It lets an element through if one of its coordinates is inside.", "Is `(0,7)` in a matrix of 5 rows and 7 columns?",
     )),
+    (lambda shape, tile, place, i, j: (place[0] * tile[0] + i) * shape[1] + place[1] * tile[1] + j < shape[0] * shape[1], Mistake(
+        "slot tested", "It asks whether the slot exists. Past the end of a row the slot exists, and is another element's.",
+        "Which element lies in the slot after the end of a row?",
+    )),
+    (lambda shape, tile, place, i, j: place[0] * tile[0] + i + (place[1] * tile[1] + j) * shape[0] < shape[0] * shape[1], Mistake(
+        "slot tested, by columns", "It asks whether the slot exists. Past the end of a column the slot exists, and is another element's.",
+        "Which element lies in the slot after the end of a column?",
+    )),
+    (lambda shape, tile, place, i, j: place[0] * tile[1] + i < shape[0] and place[1] * tile[0] + j < shape[1], Mistake(
+        "extents swapped", "It multiplies the row of the place by the tile's columns.", "How many rows lie above the tile at (2,1)?",
+    )),
+    (lambda shape, tile, place, i, j: place[1] * tile[0] + i < shape[0] and place[0] * tile[1] + j < shape[1], Mistake(
+        "place swapped", "It takes the place's column for its row.", "Which of the two numbers of a place counts downwards?",
+    )),
+    (lambda shape, tile, place, i, j: place[0] * tile[0] + i < shape[1] and place[1] * tile[1] + j < shape[0], Mistake(
+        "limits swapped", "It compares the row with the number of columns.", "Which of the two strides counts rows?",
+    )),
     (lambda shape, tile, place, i, j: True, Mistake("no predicate", "It counts the whole tile.", "Which tiles stick out?")),
     (lambda shape, tile, place, i, j: (place[0] + 1) * tile[0] <= shape[0] and (place[1] + 1) * tile[1] <= shape[1], Mistake(
         "whole tiles only", "It counts whole tiles only. Of the last ones a part is inside.", "Which elements of the corner tile are real?",
     )),
 )  # fmt: skip
 
+THIN = Mistake("thin", "", "How many elements of A and of B does a thin tile fetch, and how many of C does it compute?")
+ALL_SLOTS = Mistake("all slots", "That is the number of all slots.", "How many of them are in C?")
+INSIDE_COUNTED = Mistake("those inside", "That is the number of elements of C.", "How many slots do all tiles have together?")
+FIRST_TILE = Mistake("64 by 64", "That is the number for tiles of 64 by 64.", "How many of your tiles does it take?")
+NO_CORNER = Mistake("without the corner", "The corner, both below and beside C, is missing.", "How many slots are in it?")
+CORNER_TWICE = Mistake("corner twice", "The corner, both below and beside C, was counted twice.", "How many slots are in it?")
+ONE_LINE = Mistake("rows and columns", "That counts rows and columns outside, not slots.", "How many slots has each of them?")
+TILES_COUNTED = Mistake("tiles", "That is the number of tiles.", "How many slots do they have together?")
+
+BLOCK_AND_COPIES = Mistake(
+    "block and copies", "Its modes are (block, copies). Wanted is a matrix, (rows, columns).", "Which product pairs the modes?"
+)
 TILE_LAYOUT_SLIPS = (
     (lambda rows, columns: Layout((rows, columns)), Mistake(
         "column-major", "It is column-major as a whole: a block's rows are not in one piece.", "Which 64 slots does the first block have?",
@@ -454,9 +646,7 @@ TILE_LAYOUT_SLIPS = (
     (lambda rows, columns: raked_product(CORE, Layout((rows // 8, columns // 8))), Mistake(
         "raked", "It deals the copies out, so neighbours belong to different copies.", "Which product keeps a block together?",
     )),
-    (lambda rows, columns: logical_product(CORE, Layout((rows // 8, columns // 8))), Mistake(
-        "block and copies", "Its modes are (block, copies). Wanted is a matrix, (rows, columns).", "Which product pairs the modes?",
-    )),
+    (lambda rows, columns: logical_product(CORE, Layout((rows // 8, columns // 8))), BLOCK_AND_COPIES),
     (lambda rows, columns: blocked_product(CORE, Layout((rows, columns))), Mistake(
         "too many copies", "It makes a copy of the block for every element of the tile.", "How many blocks fit into `rows`?",
     )),
@@ -464,6 +654,39 @@ TILE_LAYOUT_SLIPS = (
         "block and tiler swapped", "It repeats a small matrix 64 times, in 8 by 8 copies.", "Which of the two stays together?",
     )),
 )  # fmt: skip
+
+TILER_OFF = Mistake(
+    "the tiler", "The block is right, the tiler is not.", "How many slots does the block fill? What is a step of 1 copy then?"
+)
+BLOCK_OFF = Mistake("the block", "The tiler is right, the block is not.", "Which of the numbers walk through one copy?")
+_FIRST, _SECOND = Layout((4, 2), (12, 6)), BLOCK  # of each pair of modes in the given layout
+RAKED_SLIPS = (
+    ((TILER, BLOCK), Mistake("swapped", "Block and tiler have changed places.", "Which of the two is repeated?")),
+    ((_FIRST, _SECOND), Mistake(
+        "as in a blocked product", "You took the first of each pair for the block. In a raked product the copies come first.",
+        "Which of two neighbours in a column belong to one copy?",
+    )),
+    ((_SECOND, _FIRST), Mistake(
+        "tiler in slots", "The block is right. But the tiler's strides are slots: they are to count copies.",
+        "How many copies further is it from one row to the next?",
+    )),
+    ((BLOCK, Layout((4, 2))), Mistake(
+        "copies by columns", "The block is right. But the copies follow each other downwards first.",
+        "Which two copies are next to each other in memory?",
+    )),
+    ((Layout((2, 3)), TILER), Mistake(
+        "block by columns", "The tiler is right. But the block goes down its columns.", "Which elements of copy 0 are in slots 0 and 1?",
+    )),
+)  # fmt: skip
+
+_RIGHT_LINE = "(local_tile(Layout(shape, d), tile, place) for d in ((1, 0), (0, 1)))"
+
+
+def _inside(line: str) -> str:
+    """The cell of 04.5 with its one line filled in."""
+    return (
+        f"def inside(shape, tile, place):\n    i, j = {line}\n    return int(((i.offsets() < shape[0]) & (j.offsets() < shape[1])).sum())"
+    )
 
 
 EXERCISES = {
@@ -488,7 +711,10 @@ EXERCISES = {
                 "the transposed": ("R = '(2,3):(12,2)'", "rising slots"),
                 "the off-by-one": ("R = '(3,2):(2,11)'", "taken more than once"),
                 "A itself": ("R = '(2,2):(1,6)'", "That is A again"),
-                "one mode": ("R = '6:4'", "A copy reaches slot 27"),
+                "one mode": ("R = '6:4'", "Nobody takes slot 2."),
+                "backwards": ("R = '(3,2):(-2,12)'", "before slot 0"),
+                "only six": ("R = '6:1'", "Slot 1 is taken more than once"),
+                "too many": ("R = '(3,3):(2,12)'", "A copy reaches slot 35"),
                 "on and on": ("R = '6:2'", "Slot 6 is taken more than once"),
                 "the first group": ("R = '3:2'", "Nobody takes slot 12"),
                 "the second group only": ("R = '2:12'", "Nobody takes slot 2"),
@@ -534,34 +760,44 @@ EXERCISES = {
         ),
         Exercise(
             id="04.3",
-            title="Every second row",
+            title="Rows in pairs",
             stars=2,
             answers=("tiler",),
-            check=check_every_second,
+            check=check_in_pairs,
             hints=(
-                "A tuple has one entry for the rows and one for the columns. Which rows are in tile 0?",
-                "How many rows are that, how far apart? How is that written as a layout?",
-                "What does a plain number stand for as a tiler?",
+                "A tuple has one entry for the rows and one for the columns. Which is the easier one here?",
+                "Rows 0, 1, 4, 5: how far is it from row to row, and how far from pair to pair?",
+                "A layout that counts with two numbers has two modes. What are their strides, in rows?",
             ),
-            why="By mode: four rows, two apart, and the next four columns.",
-            also="tiler = Layout((4, 4), (2, 8))",
+            why="By mode: two rows in two pairs that start four apart, and four columns, three apart.",
+            also="tiler = Layout((2, 2, 4), (1, 4, 24))  # by index: three columns further is 24 on",
             wrong={
                 "the starter": ("tiler = ...", "still holds"),
                 "the constant": ("tiler = (1, 1)", "tiles of 1 element"),
-                "the transposed": ("tiler = (4, Layout(4, 2))", "lies on its side"),
-                "the off-by-one": ("tiler = (Layout(4, 3), 4)", "three apart"),
-                "rows together": ("tiler = (4, 4)", "rows that lie together"),
-                "swapped": ("tiler = (Layout(2, 4), 4)", "two rows, four apart"),
-                "two rows": ("tiler = (2, 4)", "two rows that lie together"),
-                "all columns": ("tiler = (Layout(4, 2), None)", "leaves the columns whole"),
-                "every third column": ("tiler = (Layout(4, 2), Layout(4, 3))", "not next to each other"),
-                "one layout": ("tiler = Layout((4, 4))", "works on the flat index"),
-                "slots": ("tiler = Layout((4, 4), (24, 1))", "works on the flat index"),
+                "the transposed": ("tiler = (Layout(4, 3), Layout((2, 2), (1, 4)))", "in the reverse order"),
+                "the off-by-one": ("tiler = (Layout((2, 2), (1, 4)), Layout(4, 4))", "columns four apart"),
+                "rows together": ("tiler = (4, Layout(4, 3))", "four rows that lie together"),
+                "rows together, in pairs": ("tiler = (Layout((2, 2), (1, 2)), Layout(4, 3))", "four rows that lie together"),
+                "every second row": ("tiler = (Layout(4, 2), Layout(4, 3))", "every second row"),
+                "one pair": ("tiler = (2, Layout(4, 3))", "one pair of rows"),
+                "from end to start": ("tiler = (Layout((2, 2), (1, 3)), Layout(4, 3))", "It steps 3 rows"),
+                "slots for rows": ("tiler = (Layout((2, 2), (12, 48)), Layout(4, 3))", "Its steps for the rows are slots"),
+                "pairs last": ("tiler = (Layout((2, 2), (4, 1)), Layout(4, 3))", "in another order"),
+                "columns first": ("tiler = Layout((4, 2, 2), (24, 1, 4))", "in another order"),
+                "columns together": ("tiler = (Layout((2, 2), (1, 4)), 4)", "the columns lie together"),
+                "swapped": ("tiler = (Layout((2, 2), (1, 4)), Layout(3, 4))", "three columns, four apart"),
+                "all columns": ("tiler = (Layout((2, 2), (1, 4)), None)", "leaves the columns whole"),
+                "other columns": ("tiler = (Layout((2, 2), (1, 4)), Layout(4, 2))", "its columns are not"),
+                "other rows": ("tiler = (Layout((2, 2), (2, 4)), Layout(4, 3))", "every second row"),
+                "the section's": ("tiler = (Layout(3, 2), 4)", "tiles of 12 elements"),
+                "one layout": ("tiler = Layout((4, 4))", "One layout counts along the index"),
+                "one layout, refused": ("tiler = Layout((4, 4), (2, 12))", "cannot be cut by it. One layout counts along the index"),
+                "slots": ("tiler = Layout((2, 2, 4), (12, 48, 3))", "cannot be cut by it. One layout counts along the index"),
             },
             right={
-                "as text": "tiler = ('4:2', 4)",
-                "two layouts": "tiler = (Layout(4, 2), Layout(4))",
-                "a list": "tiler = [Layout(4, 2), 4]",
+                "as text": "tiler = ('(2,2):(1,4)', '4:3')",
+                "a list": "tiler = [Layout((2, 2), (1, 4)), Layout(4, 3)]",
+                "nested": "tiler = Layout(((2, 2), 4), ((1, 4), 24))",
             },
         ),
         Exercise(
@@ -573,9 +809,9 @@ EXERCISES = {
             hints=(
                 "Which row and which column of `A` are the first of the tile at (2,1)? Which slot is that?",
                 "At which coordinate of `(4,2):(1,4)` is 5? How many slots is that from the tile's first one?",
-                "How many parts of 4 by 2 are in a tile of 8 by 10, downwards and to the right? How many slots apart?",
+                "How many 4 by 2 rectangles are in a tile of 8 by 10, downwards and to the right? How many slots apart?",
             ),
-            why="The tile starts at 330, thread 5 stands at (1,1), 21 slots on; 2 by 5 parts, 80 and 2 slots apart.",
+            why="The tile starts at 330, thread 5 stands at (1,1), 21 slots on; 2 by 5 rectangles, 80 and 2 slots apart.",
             also="share = local_partition(local_tile('(24,20):(20,1)', (8, 10), (2, 1)), '(4,2):(1,4)', 5)",
             wrong={
                 "the starter": ("share = Tensor(Layout(..., ...), ...)", "Line 2 of the cell"),
@@ -598,6 +834,7 @@ EXERCISES = {
             right={
                 "notation": "share = '351 + (2,5):(80,2)'",
                 "a pair": "share = (Layout((2, 5), (80, 2)), 351)",
+                "a text and an offset": "share = ('(2,5):(80,2)', 351)",
                 "offset first": "share = [351, Layout((2, 5), (80, 2))]",
             },
         ),
@@ -609,58 +846,62 @@ EXERCISES = {
             check=check_inside,
             hints=(
                 "For which tiles is the colleague's count too large?",
-                "Which coordinate of the matrix has element (0,0) of the tile at (2,1), if tiles are 4 by 5?",
-                "And element (i,j) of it? What must that be compared with?",
+                "What do the two layouts of the colleague's line hold: where an element stands in the matrix, or where in its tile?",
+                "Which layout of the matrix holds the rows? Which operation gives one tile of it?",
             ),
-            why="A predicate asks where the element stands in the matrix: place times extent, plus the coordinate in the tile.",
+            why="A coordinate tensor of the matrix, cut as the matrix is, holds where each element of the tile stands in the matrix.",
             also=(
                 "def inside(shape, tile, place):\n"
                 "    rows, columns = (max(0, min(t, s - p * t)) for s, t, p in zip(shape, tile, place))\n"
                 "    return rows * columns"
             ),
             wrong={
-                "the starter": (
-                    "def inside(shape, tile, place):\n    count = 0\n    for i in range(tile[0]):\n        for j in range(tile[1]):\n"
-                    "            if ...:\n                count += 1\n    return count",
-                    "Line 6 of the cell",
-                ),
+                "the starter": (_inside("..., ..."), "Line 3 of the cell"),
                 "the constant": ("def inside(shape, tile, place):\n    return 6", "the same number whatever"),
                 "the transposed": (
-                    "def inside(shape, tile, place):\n"
-                    "    return sum(place[1] * tile[0] + i < shape[0] and place[0] * tile[1] + j < shape[1]"
-                    " for i in range(tile[0]) for j in range(tile[1]))",
-                    "and that is not right",
+                    _inside("(Tensor(Layout(tile, d), place[::-1][n] * tile[n]) for n, d in enumerate(((1, 0), (0, 1))))"),
+                    "takes the place's column for its row",
                 ),
-                "the off-by-one": (
-                    "def inside(shape, tile, place):\n"
-                    "    return sum(place[0] * tile[0] + i <= shape[0] and place[1] * tile[1] + j <= shape[1]"
-                    " for i in range(tile[0]) for j in range(tile[1]))",
-                    "behind the edge",
+                "the off-by-one": (_inside(_RIGHT_LINE).replace("<", "<="), "behind the edge"),
+                "the colleague's": (_inside("Layout(tile, (1, 0)), Layout(tile, (0, 1))"), "where the element stands in its tile"),
+                "not cut": (_inside("Layout(shape, (1, 0)), Layout(shape, (0, 1))"), "all elements of the matrix"),
+                "slots": (
+                    "def inside(shape, tile, place):\n    slots = local_tile(Layout(shape, (shape[1], 1)), tile, place).offsets()\n"
+                    "    return int((slots < shape[0] * shape[1]).sum())",
+                    "whether the slot exists. Past the end of a row",
                 ),
-                "the colleague's": (
-                    "def inside(shape, tile, place):\n"
-                    "    return sum(i < shape[0] and j < shape[1]"
-                    " for i in range(tile[0]) for j in range(tile[1]))",
-                    "where the element stands in its tile",
+                "slots by columns": (
+                    "def inside(shape, tile, place):\n    slots = local_tile(Layout(shape), tile, place).offsets()\n"
+                    "    return int((slots < shape[0] * shape[1]).sum())",
+                    "whether the slot exists. Past the end of a column",
+                ),
+                "strides swapped": (
+                    _inside("(local_tile(Layout(shape, d), tile, place) for d in ((0, 1), (1, 0)))"),
+                    "compares the row with the number of columns",
+                ),
+                "extents swapped": (
+                    _inside("Tensor(Layout(tile, (1, 0)), place[0] * tile[1]), Tensor(Layout(tile, (0, 1)), place[1] * tile[0])"),
+                    "by the tile's columns",
+                ),
+                "columns not mended": (
+                    _inside("local_tile(Layout(shape, (1, 0)), tile, place), Layout(tile, (0, 1))"),
+                    "The rows are right. But for the columns",
+                ),
+                "rows not mended": (
+                    _inside("Layout(tile, (1, 0)), local_tile(Layout(shape, (0, 1)), tile, place)"),
+                    "The columns are right. But for the rows",
+                ),
+                "the remainder": (
+                    "def inside(shape, tile, place):\n    n = 1\n    for s, t, p in zip(shape, tile, place):\n"
+                    "        n *= s % t if p == -(-s // t) - 1 else t\n    return n",
+                    "the remainder 0",
                 ),
                 "place as row": (
-                    "def inside(shape, tile, place):\n"
-                    "    return sum(place[0] + i < shape[0] and place[1] + j < shape[1]"
-                    " for i in range(tile[0]) for j in range(tile[1]))",
+                    _inside("Tensor(Layout(tile, (1, 0)), place[0]), Tensor(Layout(tile, (0, 1)), place[1])"),
                     "counts tiles, not rows",
                 ),
-                "rows only": (
-                    "def inside(shape, tile, place):\n"
-                    "    return sum(place[0] * tile[0] + i < shape[0]"
-                    " for i in range(tile[0]) for j in range(tile[1]))",
-                    "the rows only",
-                ),
-                "or": (
-                    "def inside(shape, tile, place):\n"
-                    "    return sum(place[0] * tile[0] + i < shape[0] or place[1] * tile[1] + j < shape[1]"
-                    " for i in range(tile[0]) for j in range(tile[1]))",
-                    "if one of its coordinates",
-                ),
+                "rows only": (_inside(_RIGHT_LINE).replace(" & (j.offsets() < shape[1])", ""), "the rows only"),
+                "or": (_inside(_RIGHT_LINE).replace("&", "|"), "if one of its coordinates"),
                 "no predicate": ("def inside(shape, tile, place):\n    return tile[0] * tile[1]", "the whole tile"),
                 "whole tiles only": (
                     "def inside(shape, tile, place):\n    whole = all((p + 1) * t <= s for s, t, p in zip(shape, tile, place))\n"
@@ -670,15 +911,14 @@ EXERCISES = {
                 "not a number": ("def inside(shape, tile, place):\n    return shape", "whole number"),
             },
             right={
+                "two calls": _inside("local_tile(Layout(shape, (1, 0)), tile, place), local_tile(Layout(shape, (0, 1)), tile, place)"),
+                "offsets added": _inside(
+                    "Tensor(Layout(tile, (1, 0)), place[0] * tile[0]), Tensor(Layout(tile, (0, 1)), place[1] * tile[1])"
+                ),
                 "by a sum": (
                     "def inside(shape, tile, place):\n"
                     "    return sum(place[0] * tile[0] + i < shape[0] and place[1] * tile[1] + j < shape[1]"
                     " for i in range(tile[0]) for j in range(tile[1]))"
-                ),
-                "by coordinates": (
-                    "def inside(shape, tile, place):\n"
-                    "    i, j = (local_tile(Layout(shape, d), tile, place).offsets() for d in ((1, 0), (0, 1)))\n"
-                    "    return int(((i < shape[0]) & (j < shape[1])).sum())"
                 ),
             },
         ),
@@ -686,36 +926,43 @@ EXERCISES = {
             id="04.6",
             title="Choose a tile",
             stars=2,
-            answers=("tile",),
+            answers=("tile", "outside"),
             check=check_tile,
             hints=(
-                "How many tiles of 64 rows does it take for 200 rows? How many rows is that? And columns?",
-                "Which multiples of 8 divide 200? Is there one that divides 136, of a useful size?",
-                "If none divides 136, which one has a multiple just above it?",
+                "How many tiles of 64 rows does it take for 264 rows? How many rows is that? And columns?",
+                "Which multiples of 8 divide 264, or have a multiple just above it? And 216?",
+                "All tiles together are a matrix too. How many rows and columns has it, and how many of its slots are not in C?",
             ),
-            why="40 divides 200, and 2 times 72 is 144, only 8 more than 136: the division rounds up by little.",
-            also="tile = (40, 48)",
+            why="3 times 88 is 264, and 7 times 32 is 224, only 8 more than 216: the division rounds up by little.",
+            also="tile = (40, 72)\noutside = 280 * 216 - 264 * 216",
             wrong={
-                "the starter": ("tile = ...", "still holds"),
-                "the constant": ("tile = (0, 0)", "multiples of 8"),
-                "the transposed": ("tile = (72, 40)", "21%, are outside C"),
-                "the off-by-one": ("tile = (40, 71)", "multiples of 8"),
-                "the one given": ("tile = (64, 64)", "45%, are outside C"),
-                "all of C": ("tile = (200, 136)", "27,200 elements"),
-                "too small": ("tile = (8, 8)", "64 elements"),
-                "the number of tiles": ("tile = (4, 3)", "multiples of 8"),
-                "one number": ("tile = 64", "a pair"),
+                "the starter": ("tile = ...\noutside = ...", "still holds"),
+                "the constant": ("tile = (0, 0)\noutside = 0", "positive multiples of 8"),
+                "the transposed": ("tile = (32, 88)\noutside = 2112", "25%, are outside C"),
+                "the off-by-one": ("tile = (88, 31)\noutside = 264", "multiples of 8"),
+                "the one given": ("tile = (64, 64)\noutside = 24896", "30%, are outside C"),
+                "all of C": ("tile = (264, 216)\noutside = 0", "57,024 elements"),
+                "a strip": ("tile = (264, 8)\noutside = 0", "is thin"),
+                "the number of tiles": ("tile = (5, 4)\noutside = 2112", "multiples of 8"),
+                "one number": ("tile = 64\noutside = 24896", "a pair"),
+                "all slots": ("tile = (88, 32)\noutside = 59136", "the number of all slots"),
+                "those inside": ("tile = (88, 32)\noutside = 57024", "the number of elements of C"),
+                "the columns": ("tile = (88, 32)\noutside = 8", "rows and columns outside, not slots"),
+                "of the tile given": ("tile = (88, 32)\noutside = 24896", "for tiles of 64 by 64"),
+                "no corner": ("tile = (40, 32)\noutside = 16 * 216 + 8 * 264", "is missing"),
+                "the corner twice": ("tile = (40, 32)\noutside = 16 * 224 + 8 * 280", "counted twice"),
+                "another number": ("tile = (88, 32)\noutside = 2000", "not how many of its slots"),
+                "a share": ("tile = (88, 32)\noutside = 0.036", "whole number"),
             },
             right={
-                "a list": "tile = [40, 48]",
-                "flat": "tile = (8, 136)",
-                "tall": "tile = (200, 16)",
+                "a list": "tile = [88, 32]\noutside = '2112'",
+                "both edges": "tile = (40, 32)\noutside = 280 * 224 - 264 * 216",
             },
         ),
         Exercise(
             id="04.7",
             title="A tile in blocks of 8 by 8",
-            stars=3,
+            stars=2,
             answers=("tile_layout",),
             check=check_tile_layout,
             limit=120,
@@ -751,6 +998,10 @@ EXERCISES = {
                     "    return logical_product(Layout((8, 8), (8, 1)), Layout((rows // 8, columns // 8)))",
                     "(block, copies)",
                 ),
+                "a division": (
+                    "def tile_layout(rows, columns):\n    return zipped_divide(Layout((rows, columns), (columns, 1)), (8, 8))",
+                    "(block, copies)",
+                ),
                 "too many copies": (
                     "def tile_layout(rows, columns):\n    return blocked_product(Layout((8, 8), (8, 1)), Layout((rows, columns)))",
                     "a copy of the block for every element",
@@ -761,6 +1012,10 @@ EXERCISES = {
                     "64 times",
                 ),
                 "one block": ("def tile_layout(rows, columns):\n    return Layout((8, 8), (8, 1))", "the same layout whatever"),
+                "a tensor": (
+                    "def tile_layout(rows, columns):\n    return Tensor(Layout((rows, columns)), 0)",
+                    "wanted is a plain `Layout`",
+                ),
                 "a layout": ("tile_layout = Layout(((8, 8), (8, 2)), ((8, 64), (1, 512)))", "wanted is a function"),
             },
             right={
@@ -769,6 +1024,39 @@ EXERCISES = {
                     "    return blocked_product(Layout((8, 8), (8, 1)), Layout((rows // 8, columns // 8), (columns // 8, 1)))"
                 ),
                 "notation": "def tile_layout(rows, columns):\n    return f'((8,{rows // 8}),(8,{columns // 8})):((8,64),(1,{8 * rows}))'",
+            },
+        ),
+        Exercise(
+            id="04.8",
+            title="Which block, which tiler?",
+            stars=3,
+            answers=("block", "tiler"),
+            check=check_block_and_tiler,
+            hints=(
+                "A raked product pairs its modes as (copies, rows) and (copies, columns). Which numbers are the block's own?",
+                "How many slots does the block fill, so how far apart are two copies that follow each other in memory?",
+                "A tiler counts copies. How many copies further is one row down, and how many is one column to the right?",
+            ),
+            why="The block is the second of each pair, (2,3):(3,1), and fills 6 slots; 12 and 6 slots are 2 copies and 1 copy.",
+            also="block = '(2,3):(3,1)'\ntiler = Layout((4, 2), (12 // Layout(block).size, 6 // Layout(block).size))",
+            wrong={
+                "the starter": ("block = ...\ntiler = ...", "still holds"),
+                "the constant": ("block = tiler = Layout((1, 1), (0, 0))", "mode 0 has 1 element"),
+                "the transposed": ("block = Layout((3, 2), (1, 3))\ntiler = Layout((2, 4), (1, 2))", "mode 0 has 6 elements"),
+                "the off-by-one": ("block = Layout((2, 3), (3, 1))\ntiler = Layout((4, 2), (2, 2))", "the tiler is not"),
+                "swapped": ("block = Layout((4, 2), (2, 1))\ntiler = Layout((2, 3), (3, 1))", "changed places"),
+                "as blocked": ("block = Layout((4, 2), (12, 6))\ntiler = Layout((2, 3), (3, 1))", "first of each pair"),
+                "tiler in slots": ("block = Layout((2, 3), (3, 1))\ntiler = Layout((4, 2), (12, 6))", "count copies"),
+                "copies by columns": ("block = Layout((2, 3), (3, 1))\ntiler = Layout((4, 2))", "downwards first"),
+                "block by columns": ("block = Layout((2, 3))\ntiler = Layout((4, 2), (2, 1))", "down its columns"),
+                "another block": ("block = Layout((2, 3), (3, 2))\ntiler = Layout((4, 2), (2, 1))", "the block is not"),
+                "a block that overlaps": ("block = Layout((2, 3), (1, 1))\ntiler = Layout((4, 2), (2, 1))", "has no result"),
+                "another form": ("block = Layout(((1, 2), 3), ((0, 3), 1))\ntiler = Layout((4, 2), (2, 1))", "how they nest"),
+                "another form, the given one": ("block = '((4,2),(2,3)):((12,3),(6,1))'\ntiler = Layout(1)", "how they nest"),
+            },
+            right={
+                "notation": "block = '(2,3):(3,1)'\ntiler = '(4,2):(2,1)'",
+                "pairs": "block, tiler = ((2, 3), (3, 1)), [[4, 2], [2, 1]]",
             },
         ),
     )
