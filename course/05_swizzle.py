@@ -31,7 +31,7 @@ ask_choice(
 )
 
 # %% [markdown]
-# The two questions are on padding (chapter 01), which is one mend, and on composition (chapter 03), which the other mend is.
+# The first question is on padding (chapter 01), the first mend. The second is on composition (chapter 03): the second mend is one.
 
 # %% jupyter={"source_hidden": true}
 ask_choice(
@@ -72,8 +72,9 @@ ask_cells(
 )
 
 # %% [markdown]
-# In one **pass** each bank gives one word: up to 32 words, 128 bytes. Here is the bet's column. On the right each column of the board
-# is a bank, each row a pass. How many banks have work?
+# In one **pass** each bank gives one word: up to 32 words, 128 bytes. (A profiler calls a pass a *wavefront*, and so does the line under
+# a board. *Phase*: section 2. Here there is one.) Here is the bet's column. On the right each column of the board is a bank, each row
+# a pass. How many banks have work?
 
 # %%
 square = Layout((32, 32), (32, 1))
@@ -81,8 +82,8 @@ column = Layout(32, 1)  # thread t reads the element of index t: t steps down
 draw(square, "banks", threads=column, bits=32)
 
 # %% [markdown]
-# Now move. Slide *stride 0*, the step from row to row, from 48 down to 32. Which strides need only one pass? What have 48, 40 and 36 to
-# do with their numbers of passes? And what happens at stride 0, where all threads read one word?
+# Now move. Slide *stride 0*, the step from row to row, from 48 down to 32; the title of the right board counts. Which strides need only
+# one pass? What have 48, 40 and 36 to do with their numbers of passes? And what if you set it to 0, so that all threads read one word?
 
 # %%
 explore("(32,32):(48,1)", "banks", threads=column, bits=32)
@@ -90,8 +91,8 @@ explore("(32,32):(48,1)", "banks", threads=column, bits=32)
 # %% [markdown]
 # **The rule.** Threads that ask for different words of one bank must wait for each other, one pass each: a **bank conflict**. If the
 # busiest bank has to give n words, it is *n-way*; 1-way is free of conflicts. Threads that ask for the same word get it in the same
-# pass. For a column of 4-byte elements the number of ways is the greatest common divisor of 32 and the stride, so every odd stride is
-# free. (A profiler calls a pass a *wavefront*, and so does the line under a board.)
+# pass. If the stride is not 0, the number of ways for a column of 32 fp32 is the greatest common divisor of 32 and the stride, so every
+# odd stride is free.
 #
 # $$\text{word} = \lfloor \text{byte address} / 4 \rfloor \qquad \text{bank} = \text{word} \bmod 32$$
 
@@ -120,13 +121,13 @@ banks_in_the_dsl()
 # %% [markdown]
 # ## 2. Who waits for whom
 #
-# From here on the tile is the one that a Hopper GEMM keeps in shared memory: rows of 64 fp16 numbers, 128 bytes. And a thread reads as
-# much as it can at once: 16 bytes, 8 numbers. Call that a **piece**; a row has 8.
+# From here on the tile is the one that a Hopper GEMM keeps in shared memory: rows of 64 fp16 numbers, 128 bytes. Call what a thread
+# reads at once a **piece**: here 16 bytes, 8 numbers, the most it can. A row has 8 pieces.
 
 # %% jupyter={"source_hidden": true}
 tile = Layout((8, 64), (64, 1))
-by_rows = Layout(((8, 4), 8), ((64, 1), 8))  # thread t: row t // 8, piece t % 8 of that row
-by_columns = Layout(((8, 4), 8), ((1, 64), 8))  # thread t: row t % 8, piece t // 8 of that row
+along_rows = Layout(((8, 4), 8), ((64, 1), 8))  # thread t: row t // 8, piece t % 8 of that row
+down_columns = Layout(((8, 4), 8), ((1, 64), 8))  # thread t: row t % 8, piece t // 8 of that row
 ask_choice(
     "A warp reads 16 bytes a thread. How many passes does that take, if there is no conflict at all?",
     options={
@@ -134,25 +135,26 @@ ask_choice(
         4: "512 bytes, 128 a pass. Which threads share a pass is fixed.",
         32: "One thread at a time would leave 28 of the 32 banks idle.",
     },
-    answer=bank_conflicts(tile, by_rows, bits=16, vector=8).wavefronts,
+    answer=bank_conflicts(tile, along_rows, bits=16, vector=8).wavefronts,
 )
 
 # %% [markdown]
 # Who reads what is a layout as well: from (thread, value) to the index of an element in the tile. One row down is 1 index on, one
-# column 8, one piece 64. Here 8 neighbouring threads read one piece each, from 8 rows. (A GEMM reads its operands so: neighbouring
-# threads work on neighbouring rows of `A`.) Labels and colours are threads. Which threads are in phase 0, and which banks do they ask?
+# column 8, one piece 64. So thread 9, at row 1, piece 1, begins at index 1 + 64 = 65. Here 8 neighbouring threads read one piece each,
+# from 8 rows, as in a GEMM. Labels and colours are threads. Which threads are in phase 0, and which banks do they ask?
 
 # %%
 tile = Layout((8, 64), (64, 1))
-by_columns = Layout(((8, 4), 8), ((1, 64), 8))  # thread t: row t % 8, piece t // 8 of that row
-draw(tile, "banks", threads=by_columns, bits=16, vector=8)
+down_columns = Layout(((8, 4), 8), ((1, 64), 8))  # thread t: row t % 8, piece t // 8 of that row
+draw(tile, "banks", threads=down_columns, bits=16, vector=8)
 
 # %% [markdown]
-# Slide *phase*: which threads are served together? Then set *vector* to 4, to 2 and to 1, so that a thread reads fewer elements at
-# once. Read the sum of all passes ("In all") each time. Where does it get worse, and why? How many threads are in a phase then?
+# Slide *phase*: which threads are served together? Then set *vector* to 4, to 2 and to 1. With fewer elements at once, a thread needs
+# more reads; the board calls each one an instruction. Read the sum of all passes ("In all") each time. Only the last step costs more:
+# why? How many threads are in a phase then?
 
 # %%
-explore(tile, "banks", threads=by_columns, bits=16, vector=8)
+explore(tile, "banks", threads=down_columns, bits=16, vector=8)
 
 # %% [markdown]
 # **The rule.** The warp is served in **phases**: groups of neighbouring threads that together ask for 128 bytes at most. Only threads
@@ -162,12 +164,12 @@ explore(tile, "banks", threads=by_columns, bits=16, vector=8)
 # | --- | --- | --- | --- |
 # | threads in a phase | 8 | 16 | 32 |
 #
-# A phase costs as many passes as its ways; the sum over all phases is the cost of the access. Two fp16 numbers share a word: read one
-# by one, every word is fetched twice.
+# A phase costs as many passes as its ways; the sum over all phases is the cost of the access. Boards count as *conflicts* the passes
+# beyond one for each phase. Two fp16 numbers share a word: read one by one, every word is fetched twice.
 
 # %%
-by_rows = Layout(((8, 4), 8), ((64, 1), 8))  # thread t: row t // 8, piece t % 8 of that row
-for name, threads in (("8 threads in one row", by_rows), ("8 threads in 8 rows", by_columns)):
+along_rows = Layout(((8, 4), 8), ((64, 1), 8))  # thread t: row t // 8, piece t % 8 of that row
+for name, threads in (("8 threads in one row", along_rows), ("8 threads in 8 rows", down_columns)):
     print(f"layoutviz {name}: {bank_conflicts(tile, threads, bits=16, vector=8)}")
 
 # %% needs="dsl"
@@ -203,7 +205,7 @@ cells = [(0, 6), (0, 7), (2, 22), (2, 23)]
 def free(stride):
     """Whether 8 threads can read 16 bytes each from 8 rows, this many fp16 apart, without conflict."""
     try:
-        return bank_conflicts(Layout((8, 64), (stride, 1)), by_columns, bits=16, vector=8).ways == 1
+        return bank_conflicts(Layout((8, 64), (stride, 1)), down_columns, bits=16, vector=8).ways == 1
     except LayoutError:
         return False
 
@@ -217,7 +219,7 @@ ask_choice(
         128: "Twice 128 bytes: each row starts in bank 0 again.",
     },
     answer=next(stride for stride in range(64, 129) if free(stride)),
-    picture=lambda: banks_view(Layout((8, 64), (72, 1)), by_columns, 16, 8),
+    picture=lambda: banks_view(Layout((8, 64), (72, 1)), down_columns, 16, 8),
 )
 
 # %% [markdown]
@@ -225,36 +227,34 @@ ask_choice(
 # pieces of 8 elements: what kind of numbers are they?
 
 # %%
-explore("(8,64):(128,1)", "banks", threads=by_columns, bits=16, vector=8)
+explore("(8,64):(128,1)", "banks", threads=down_columns, bits=16, vector=8)
 
 # %% [markdown]
-# **The rule.** Make the row stride an *odd* number of pieces, where a piece is what one thread reads at once. Then 8 rows start in 8
-# different groups of banks. It costs a piece for every row but the last. There is another price: the tile is no longer dense. From
-# chapter 10 on, TMA, the unit of Hopper that fetches whole tiles, and WGMMA, which multiplies them, expect rows of a tile without such
-# gaps.
+# **The rule.** Make the row stride an *odd* number of pieces. Then 8 rows start in 8 different groups of banks. It costs a piece for
+# every row but the last. And the tile is no longer dense, which TMA and WGMMA (chapter 10) do not accept.
 
 # %%
 for stride in (64, 72, 80, 88):
-    padded = Layout((8, 64), (stride, 1))
-    conflicts = bank_conflicts(padded, by_columns, bits=16, vector=8)
-    print(f"layoutviz {padded}, {stride // 8} pieces a row, {2 * padded.cosize} bytes: {conflicts}")
+    wider = Layout((8, 64), (stride, 1))
+    conflicts = bank_conflicts(wider, down_columns, bits=16, vector=8)
+    print(f"layoutviz {wider}, {stride // 8} pieces a row, {2 * wider.cosize} bytes: {conflicts}")
 
 # %% needs="dsl"
 @cute.jit
 def padding_in_the_dsl():
     for stride in (64, 72, 80, 88):
-        padded = cute.make_layout((8, 64), stride=(stride, 1))
-        first = [padded((t, 0)) * 2 // 4 % 32 for t in range(8)]
-        print("DSL", padded, 2 * cute.cosize(padded), "bytes, rows begin in banks", first)
+        wider = cute.make_layout((8, 64), stride=(stride, 1))
+        first = [wider((t, 0)) * 2 // 4 % 32 for t in range(8)]
+        print("DSL", wider, 2 * cute.cosize(wider), "bytes, rows begin in banks", first)
 
 
 padding_in_the_dsl()
 
 # %% [markdown]
-# ## 4. The second mend: turn each row differently
+# ## 4. The second mend: shuffle each row differently
 #
-# Instead of moving the rows apart, leave them where they are, and shuffle each row inside, each in its own way. The shuffle is XOR:
-# write two numbers in bits, and put a 1 where they differ. In Python it is `^`.
+# Instead of moving the rows apart, leave them where they are, and shuffle each row inside, each in its own way. The way is XOR: write
+# two numbers in bits, and put a 1 where they differ. In Python it is `^`.
 
 # %% jupyter={"source_hidden": true}
 ask_choice(
@@ -269,112 +269,104 @@ ask_choice(
 )
 
 # %% [markdown]
-# A tile of 4 by 8, before and after. A label is an offset, the slot where the element of that coordinate lies. Compare row 3 of the two
-# boards: which slots does it have, and in which order? Does any slot appear twice? Which slots has column 0?
+# A corner of the bet's tile, 4 rows and 8 columns, before and after. A label is the bank where the element of that coordinate lies.
+# Which banks has column 0 before, and which after? Has any row lost or gained a bank?
 
 # %%
-four_rows = Layout((4, 8), (8, 1))
-draw(four_rows, "swizzle", b=2, m=0, s=3, bits=32, label="offset")
+four_rows = Layout((4, 8), (32, 1))
+draw(four_rows, "swizzle", b=2, m=0, s=5, bits=32, label="bank")
 
 # %% [markdown]
-# Slide *b* to 1. Which two rows are now turned in the same way? Then to 0. What is left?
+# Slide *b* to 1. Which rows are now shuffled alike? Then to 0. What is left?
 
 # %%
-explore(four_rows, "swizzle", b=2, m=0, s=3, bits=32, label="offset")
+explore(four_rows, "swizzle", b=2, m=0, s=5, bits=32, label="bank")
 
 # %% [markdown]
-# **The rule.** A **swizzle** is a function on offsets. Here an offset is row times 8 plus column: its low three bits are the column,
-# the next two the row. `S<2,0,3>` reads the two row bits and XORs them onto the column. Each row keeps its own slots, so nothing is
-# overwritten and not one byte is added. The coordinates stay as they are: who asks for (3,5) gets element (3,5), from another slot.
-# Twice the same swizzle gives back the first offset.
+# **The rule.** A **swizzle** is a function on offsets. Here an offset is row times 32 plus column: its low five bits are the column,
+# the next two the row. `S<2,0,5>` reads the two row bits and XORs them onto the lowest two bits of the column. Each row keeps its own
+# slots, so nothing is overwritten and not one byte is added. The coordinates stay as they are: who asks for (3,5) gets element (3,5),
+# from another slot. The same swizzle again gives the old offset back.
 #
 # $$S\langle b,m,s\rangle(x) = x \oplus \big((x \gg s) \mathbin{\&} \text{mask}\big) \qquad \text{mask: } b \text{ ones from bit } m$$
 #
 # A layout with a swizzle after it is written `S o 0 o L`; the number between them is added to the offset before the swizzle.
 
 # %%
-swizzled = ComposedLayout(Swizzle(2, 0, 3), 0, four_rows)
-print("layoutviz", swizzled, [swizzled(i, 5) for i in range(4)], "cosize", swizzled.cosize)
+shuffled = ComposedLayout(Swizzle(2, 0, 5), 0, four_rows)
+print("layoutviz", shuffled, [shuffled(i, 5) for i in range(4)], "cosize", shuffled.cosize)
 
 # %% needs="dsl"
 @cute.jit
 def swizzle_in_the_dsl():
-    four_rows = cute.make_layout((4, 8), stride=(8, 1))
-    swizzled = cute.make_composed_layout(cute.make_swizzle(2, 0, 3), 0, four_rows)
-    print("DSL", swizzled, [swizzled((i, 5)) for i in range(4)], "cosize", cute.cosize(swizzled))
+    four_rows = cute.make_layout((4, 8), stride=(32, 1))
+    shuffled = cute.make_composed_layout(cute.make_swizzle(2, 0, 5), 0, four_rows)
+    print("DSL", shuffled, [shuffled((i, 5)) for i in range(4)], "cosize", cute.cosize(shuffled))
 
 
 swizzle_in_the_dsl()
 
 # %% [markdown]
-# The bet, settled: 32 rows need 5 bits, and a row has 32 numbers, 5 bits as well.
+# The bet, settled. It is the same picture with more rows: 32 rows are told apart by 5 bits, and `S<5,0,5>` reads 5.
 
 # %%
-turned = ComposedLayout(Swizzle(5, 0, 5), 0, square)
-print(f"column of {turned}: {bank_conflicts(turned, column, bits=32)}; {4 * turned.cosize} bytes, without it {4 * square.cosize}")
-draw(turned, "banks", threads=column, bits=32)
+settled = ComposedLayout(Swizzle(5, 0, 5), 0, square)
+print(f"column of {settled}: {bank_conflicts(settled, column, bits=32)}; {4 * settled.cosize} bytes, without it {4 * square.cosize}")
+draw(settled, "banks", threads=column, bits=32)
 
 # %% [markdown]
 # ## 5. B, M and S, one at a time
 #
-# Back to the tile of fp16. Its offsets have 9 bits: row (3 bits), piece (3 bits), place in the piece (3 bits).
+# Back to the tile of fp16. Its offsets have 9 bits: row (3 bits), piece (3 bits), place in the piece (3 bits). The lowest `m` bits are
+# never changed.
 
 # %% jupyter={"source_hidden": true}
 ask_choice(
-    "A thread reads a piece of 8 numbers at once, so they must stay side by side and in order. Which m does that?",
+    "A thread reads a piece of 8 numbers at once, so they must stay side by side and in order. Which is the smallest m that does that?",
     options={
         8: "m counts bits, not elements. 8 bits would keep 256 elements together.",
-        4: "2^4 are 16 elements. Two pieces would always move together.",
+        4: "2^4 are 16 elements. Two pieces would always move together. A smaller m does.",
         3: "The low 3 bits, the place in the piece, are not touched: 2^3 = 8 elements stay together.",
-        0: "Then the numbers inside a piece change places, and one read of 16 bytes gets them in the wrong order.",
+        0: "Then the numbers inside a piece are shuffled, and one read of 16 bytes gets them in the wrong order.",
     },
     answer=(8).bit_length() - 1,
 )
 
 # %% [markdown]
-# The colour is the 16-byte column of memory, 4 banks, in which an element lies. How many colours has column 0 before, how many after?
+# The left half of the tile, before and after. The labels are banks; a colour is 16 bytes wide, 4 banks. How many colours has column 0
+# before, how many after?
 
 # %%
-draw(tile, "swizzle", b=3, m=3, s=3)
+draw(Layout((8, 32), (64, 1)), "swizzle", b=3, m=3, s=3)
 
 # %% [markdown]
-# Turn one knob at a time, from `b` = 1, `m` = 3, `s` = 3. First *b*: how many colours has column 0 for 1, 2, 3? Set it back to 2. Then
-# *s*: 4 and 5. Which neighbouring rows become alike, and why? Last *m* to 2, with *s* at 4: read the labels of the first piece in row
-# 1.
+# Move one slider at a time. First *b*: how many ways has phase 0 for 1, 2, 3? Set it back to 2. Then *s* to 4 and 5: which threads meet
+# now, and why these? Last *m* to 2, with *s* at 4: why is this refused?
 
 # %%
-explore(tile, "swizzle", b=1, m=3, s=3)
+explore("S<1,3,3> o 0 o (8,64):(64,1)", "banks", threads=down_columns, bits=16, vector=8)
 
 # %% [markdown]
 # **The rule.**
 #
 # - `m`: the low `m` bits stay. Let $2^m$ be the elements that a thread moves at once.
-# - `b`: how many bits are read and changed. $2^b$ pieces change places; for 8 threads in 8 rows take 3.
-# - `s`: how far up the bits are read, at `m + s`. There must be what tells the rows of a phase apart. A row of 64 elements ends at bit
-#   6, so `s` = 3.
+# - `b`: how many bits are read and changed. $2^b$ is the number of ways before the swizzle: 8-way takes `b` = 3, 4-way 2, 2-way 1.
+# - `s`: the bits that are read start at `m + s`. These must be the bits in which the rows of a phase differ. A row of 64 elements ends
+#   at bit 6, so `s` = 3.
 #
-# What is read and what is changed may not overlap: `s` is at least `b`. (A negative `s` reads below and changes above; you will hardly
-# meet it.)
+# What is read and what is changed may not overlap: `s` is at least `b`. For `S<3,2,1>` the DSL makes another swizzle, one that changes
+# nothing, without a word: right results, all conflicts.
 
 # %%
-def column_read(layout):
+def column_read(b, m, s):
     try:
-        return bank_conflicts(layout, by_columns, bits=16, vector=8)
+        return bank_conflicts(ComposedLayout(Swizzle(b, m, s), 0, tile), down_columns, bits=16, vector=8)
     except LayoutError as refused:
         return f"refused: {refused}"
 
 
-for b, m, s in ((3, 3, 3), (2, 3, 3), (1, 3, 3), (3, 3, 4), (3, 4, 3), (3, 2, 4)):
-    print(f"layoutviz S<{b},{m},{s}>: {column_read(ComposedLayout(Swizzle(b, m, s), 0, tile))}")
-
-# %% [markdown]
-# And an `s` below `b`: `layoutviz` refuses it. The DSL makes another swizzle of it, without a word. Which one?
-
-# %%
-try:
-    Swizzle(3, 2, 1)
-except LayoutError as refused:
-    print("layoutviz refuses:", refused)
+for b, m, s in ((3, 3, 3), (2, 3, 3), (1, 3, 3), (3, 3, 4), (3, 4, 3), (3, 2, 4), (3, 2, 1)):
+    print(f"layoutviz S<{b},{m},{s}>: {column_read(b, m, s)}")
 
 # %% needs="dsl"
 @cute.jit
@@ -419,14 +411,14 @@ ask_choice(
 # still has its own slot. Only: which threads now meet in the same bank?
 
 # %%
-draw("S<3,4,3> o 0 o (8,64):(64,1)", "banks", threads=by_columns, bits=16, vector=8)
+draw("S<3,4,3> o 0 o (8,64):(64,1)", "banks", threads=down_columns, bits=16, vector=8)
 
 # %% [markdown]
 # The lower board of the next explorer names its swizzle "on bytes". Choose *bits* 8, 16, 32, 64 in turn. Which `m` gives `S<3,4,3>` on
 # bytes for each of them?
 
 # %%
-explore(tile, "swizzle", b=3, m=3, s=3)
+explore(Layout((8, 32), (64, 1)), "swizzle", b=3, m=3, s=3)
 
 # %% [markdown]
 # **The rule.** An element of $2^k$ bytes makes each bit place of the byte address $k$ lower: `m` falls by $k$; `b` and `s` stay.
@@ -457,10 +449,10 @@ recast_in_the_dsl()
 narrow = Layout((8, 32), (32, 1))
 eight_rows = Layout((8, 8), (1, 8))  # 8 threads: thread t reads the first 8 elements of row t
 ask_choice(
-    "fp16, rows of 64 bytes: (8,32):(32,1). A row has 4 pieces, so b is 2. Which swizzle makes the read of 8 rows free?",
+    "fp16, rows of 64 bytes: (8,32):(32,1). The read of 8 rows is 4-way. Which swizzle makes it free?",
     options={
         "S<2,3,2>": "It reads from bit 5 on, where a row ends. But rows 0 and 1 never meet: one has banks 0 to 15, the other 16 to 31.",
-        "S<2,3,3>": "It reads from bit 6 on, where 128 bytes end. Rows 0 and 1 are turned alike, and lie in different halves of the banks.",
+        "S<2,3,3>": "It reads from bit 6 on, where 128 bytes end. Rows 0 and 1 are shuffled alike: they have different halves of banks.",
         "S<1,3,3>": "It reads the right bit, but one bit tells only two pairs of rows apart, and there are four.",
     },
     answer=next(f"S<{b},3,{s}>" for b, s in ((2, 2), (2, 3), (1, 3))
@@ -469,22 +461,21 @@ ask_choice(
 )
 
 # %% [markdown]
-# So `m + s` stays where 128 bytes end, and only `b` follows the width. That gives the three swizzles of the hardware. In CuTe's names,
-# for 8 rows that are 32, 64 and 128 bytes wide:
+# So `m + s` stays where 128 bytes end, and `b` follows the ways. That gives the three swizzles of the hardware. In CuTe's names, for 8
+# rows that are 32, 64 and 128 bytes wide:
 
 # %%
 for name, b, width in (("SW32", 1, 32), ("SW64", 2, 64), ("SW128", 3, 128)):
     in_bytes = ComposedLayout(Swizzle(b, 4, 3), 0, Layout((8, width), (width, 1)))
     atom = recast_layout(16, 8, in_bytes)
     before, after = (bank_conflicts(layout, eight_rows, bits=16, vector=8).ways for layout in (atom.inner, atom))
-    print(f"{name}: on bytes {in_bytes.outer}; fp16: {atom}, 8 rows were {before}-way, are {after}-way")
+    print(f"{name}: on bytes {in_bytes.outer}; fp16: {atom}, (7,0) at {atom(7, 0)}; 8 rows were {before}-way, are {after}-way")
 
 # %% [markdown]
-# Type `S<2,3,2> o 0 o (8,32):(32,1)` into the field *layout* of the next explorer. Which threads meet, and in which half of the banks?
-# Then make the last number of the swizzle 3, then its first number 1.
+# Here is the wrong `S<2,3,2>`. Which threads meet, and in which half of the banks? Slide *s* to 3. Then *b* to 1: who meets now?
 
 # %%
-explore("(8,32):(32,1)", "banks", threads=eight_rows, bits=16, vector=8)
+explore("S<2,3,2> o 0 o (8,32):(32,1)", "banks", threads=down_columns, bits=16, vector=8)
 
 # %% [markdown]
 # **The rule.** Such a small swizzled tile is an **atom**. A larger tile is the atom repeated (`tile_to_shape`). Take the widest atom
@@ -493,16 +484,12 @@ explore("(8,32):(32,1)", "banks", threads=eight_rows, bits=16, vector=8)
 # 10.
 
 # %%
-atom = ComposedLayout(Swizzle(3, 3, 3), 0, Layout((8, 64), (64, 1)))
 print("layoutviz", tile_to_shape(atom, (64, 128)))
-for b, width in ((1, 16), (2, 32), (3, 64)):
-    each = ComposedLayout(Swizzle(b, 3, 3), 0, Layout((8, width), (width, 1)))
-    print("layoutviz", each, " (7,0) at", each(7, 0))
 
 # %% [markdown]
 # The DSL has the atoms ready made. Look at what it prints for fp16: the layout counts elements, the swizzle counts bytes. A kernel puts
-# this swizzle on the address, in bytes, and all is well. But asked for an offset, here that of (7,0), the atom mixes the two units, and
-# gives another slot than the one the element will have.
+# this swizzle on the address, in bytes, and all is well. But asked for an offset, as that of (7,0), the atom mixes the two units, and
+# gives another slot than the list above.
 
 # %% needs="dsl"
 import cutlass
@@ -519,6 +506,20 @@ def atoms_in_the_dsl():
 
 atoms_in_the_dsl()
 
+# %% [markdown] tags=["exercise", "inline"]
+# ### Exercise 05.5 · A narrow tile of fp32 ★★
+#
+# Given: a tile of fp32 numbers, `(16,16):(16,1)`, rows of 64 bytes. Eight neighbouring threads read 16 bytes each from rows 0 to 7, or
+# from rows 8 to 15, at any piece of the row. Wanted: `swizzle`, on elements, written as in `Swizzle(3, 4, 5)`, that makes all these
+# reads free of conflicts and needs no slot beyond those of the tile. More than one is right. Judged by counting.
+
+# %% exercise="05.5" tags=["exercise", "inline"]
+### BEGIN SOLUTION
+swizzle = Swizzle(2, 2, 3)
+### STARTER
+# swizzle = Swizzle(..., ..., ...)
+### END SOLUTION
+
 # %% [markdown]
 # ## 8. Two accesses, one layout
 #
@@ -526,13 +527,13 @@ atoms_in_the_dsl()
 
 # %% jupyter={"source_hidden": true}
 ask_choice(
-    "S<3,3,3> has mended the read of 8 rows. How many ways has now the write of one row by 8 threads, which was free before?",
+    "S<3,3,3> has mended the read of 8 rows. How many ways does the write of one row by 8 threads have now? It was free before.",
     options={
-        8: "That would be so if the pieces of a row went into one bank. They only change places in their own row.",
+        8: "That would be so if the pieces of a row went into one bank. They are only shuffled in their own row.",
         2: "No two pieces of a row share a slot, and the row still fills the same 128 bytes.",
         1: "A row keeps its 128 bytes, one word of each bank. In which order they lie does not matter.",
     },
-    answer=bank_conflicts(atom, by_rows, bits=16, vector=8).ways,
+    answer=bank_conflicts(atom, along_rows, bits=16, vector=8).ways,
 )
 
 # %% [markdown]
@@ -540,13 +541,13 @@ ask_choice(
 # of the 8 rows:
 
 # %%
-both = [(by_rows, 8), (by_columns, 8)]
+both = [(along_rows, 8), (down_columns, 8)]
 for candidate in find_swizzle(tile, both, bits=16)[:8]:
     print(candidate)
 
 # %% [markdown]
-# Now leave out `by_columns` in `both`, and run the cell again: what comes first, and why? Then leave out `by_rows` instead. Do you
-# still need the swizzle of before?
+# Now leave out `down_columns` in `both`, and run the cell again: what comes first, and why? Then leave out `along_rows` instead. Does
+# `S<3,3,3>` still come first?
 
 # %% [markdown]
 # **The rule.** To design the layout of a tile:
@@ -554,7 +555,7 @@ for candidate in find_swizzle(tile, both, bits=16)[:8]:
 # 1. Write down each access: who reads what, and how wide.
 # 2. `m` from the width: what one thread moves at once stays together.
 # 3. `m + s` from where the rows of a phase differ, 128 bytes or more.
-# 4. `b` from how many of them meet.
+# 4. `b` from the ways before: they are $2^b$.
 # 5. Count.
 #
 # Then let every read and every write in the kernel go through this one *layout*. A write and a read that differ in the swizzle give
@@ -564,9 +565,9 @@ for candidate in find_swizzle(tile, both, bits=16)[:8]:
 # ## On the GPU
 #
 # First the model against the machine. NVIDIA's profiler, Nsight Compute, reads counters that are built into the GPU. Each line below is
-# one access, run alone, by one warp at most: the passes that `bank_conflicts` predicts here and now, and those that the hardware
-# counted when the course was recorded. (`python -m ladder.bank_counters` counts on your own GPU, if Nsight Compute is installed.) Pick
-# three lines, cover the numbers, and predict.
+# one access, run alone, by one warp, or by a part of one: the passes that `bank_conflicts` predicts here and now, and those that the
+# hardware counted when the course was recorded. (`python -m ladder.bank_counters` counts on your own GPU, if Nsight Compute is
+# installed.) Pick three lines, cover their numbers, and predict.
 
 # %%
 from ladder.bank_counters import ACCESSES, recorded
@@ -598,7 +599,7 @@ from ladder.tiled_swizzled import STORAGE, gemm_with
 # %% [markdown]
 # In this kernel thread `t` of a warp reads a piece in row `t % 16` of the tile of `A`, and one in row `t // 16` of that of `B`. It
 # stores single elements, at row `t % 16`, column `t // 16`. First predict: which of the two reads has no conflict even without a
-# swizzle? And the stores? (The reads of `B` are of the kind that the hardware serves better than the model says.)
+# swizzle? (Two passes for a store are the best that pieces of 16 bytes allow. Exercise 05.7 asks why.)
 
 # %%
 stored = {
@@ -617,8 +618,8 @@ for name, layout in stored.items():
     print(f"    counted: a read {each.wavefronts / each.loads:.2f}, a store {each.store_wavefronts / each.stores:.2f}" if each else "")
 
 # %% [markdown]
-# Now run it. On a GPU each of the three is checked against cuBLAS and timed. Without one it is compiled for Hopper, and the sums of
-# chapter 01 run on the CPU. Then write a function like `padded` with a layout of your own, and add it to `STORAGE`.
+# Now run it. On a GPU each of the three is checked against cuBLAS and timed. Without one it is compiled for Hopper; in the line `SASS`,
+# `LDS.128` is a read of a whole piece. Then write a function like `padded` with a layout of your own, and add it to `STORAGE`.
 
 # %% needs="dsl"
 from ladder import harness
@@ -633,11 +634,12 @@ checks = []
 for storage, tile_layout in STORAGE.items():
     look = "the time beside the other two: same sums, same reads, other banks"
     chapter = "05" if storage == "swizzle" else None  # what was recorded, once
-    checks += harness.gemm_through_layouts(gemm_with(tile_layout), named(storage), chapter=chapter, look=look)
+    loops = "chapter 01's loops, not this kernel"
+    checks += harness.gemm_through_layouts(gemm_with(tile_layout), named(storage), chapter=chapter, look=look, loops=loops)
 
 # %% [markdown]
-# A read now takes a few passes instead of many. How far has that brought the whole GEMM, and what else must take its time? (Two
-# chapters on tensor cores, 08 and 10, will answer.)
+# What the banks cost is the time of "none" beside "swizzle". The step from `tiled` in this figure is also longer tiles and wider reads.
+# How far is it still to cuBLAS?
 
 # %%
 from ladder.thermometer import thermometer
@@ -650,18 +652,14 @@ thermometer("tiled_swizzled")
 # - **Counting over the warp.** Conflicts happen inside a phase: 8 threads at 16 bytes, 16 at 8, 32 at 4 or fewer.
 # - **A swizzle without its unit.** `S<3,4,3>` on bytes is `S<3,3,3>` on fp16 and `S<3,2,3>` on fp32. The wrong one gives right results,
 #   slowly.
-# - **An offset read off a DSL atom.** Its layout counts elements, its swizzle counts bytes.
-# - **Padding by one element.** With 16 bytes a thread the rows must stay at multiples of 16 bytes.
-# - **m too small.** Then the elements of one read are no longer neighbours.
-# - **A swizzle for some accesses only.** Every read and every write goes through the same layout, or the numbers are wrong.
 #
 # ## In short
 #
 # - Bank = byte address / 4, modulo 32. Different words of one bank wait; equal words don't.
 # - A phase is as many neighbouring threads as ask for 128 bytes.
 # - Padding: the row stride is an odd number of pieces. It costs memory, and the tile is no longer dense.
-# - `S<b,m,s>` XORs the b bits at `m + s` onto those at `m`: rows are turned, each in its own slots, at no cost in memory.
-# - `m` from the width of an access, `m + s` from where rows differ (128 bytes or more), `b` from how many rows meet.
+# - `S<b,m,s>` XORs the b bits at `m + s` onto those at `m`: rows are shuffled, each in its own slots, at no cost in memory.
+# - `m` from the width of an access, `m + s` from where rows differ (128 bytes or more), `2^b` is the number of ways before.
 # - SW32, SW64, SW128 are `S<1,4,3>`, `S<2,4,3>`, `S<3,4,3>` on bytes; `recast_layout` gives them in elements.
 #
 # **The way on.** You can now read every layout of a GEMM. In chapter 06 you write the kernel yourself.
@@ -670,14 +668,16 @@ thermometer("tiled_swizzled")
 # ### Exercise 05.3 · As little padding as possible ★
 #
 # Given: a tile of 8 rows with 108 fp16 columns, row by row; it begins at byte 0. Eight threads read 16 bytes each: thread `t` the first
-# 8 elements of row `t`. Wanted: `stride`, the smallest row stride, in elements, at which this read is possible and free of conflicts.
-# Run the cell as it is to type the number below it. Judged by the number.
+# 8 elements of row `t`. Two are wanted: `stride`, the smallest row stride, in elements, at which this read is possible and free of
+# conflicts; and `needed`, how many bytes the 8 rows take up then, from the first element to the last. Judged by the two numbers.
 
 # %% exercise="05.3" tags=["exercise"]
 ### BEGIN SOLUTION
 stride = 15 * 8
+needed = 2 * Layout((8, 108), (stride, 1)).cosize
 ### STARTER
 # stride = ...
+# needed = ...
 ### END SOLUTION
 
 # %% [markdown] tags=["exercise"]
@@ -700,26 +700,12 @@ def sw128(bits):
 ### END SOLUTION
 
 # %% [markdown] tags=["exercise"]
-# ### Exercise 05.5 · A narrow tile of fp32 ★★
-#
-# Given: a tile of fp32 numbers, `(16,16):(16,1)`, rows of 64 bytes. Eight neighbouring threads read 16 bytes each from 8 neighbouring
-# rows, at any piece of the row. Wanted: `swizzle`, on elements, such as `Swizzle(1, 2, 3)`, that makes all these reads free of
-# conflicts and needs no slot beyond those of the tile. More than one is right. Judged by counting.
-
-# %% exercise="05.5" tags=["exercise"]
-### BEGIN SOLUTION
-swizzle = Swizzle(2, 2, 3)
-### STARTER
-# swizzle = Swizzle(..., ..., ...)
-### END SOLUTION
-
-# %% [markdown] tags=["exercise"]
 # ### Exercise 05.6 · Half as wide ★★
 #
 # Given: a tile of fp16 with 16 rows and 64 columns; this time a thread moves 8 bytes at once, 4 elements. It is written along its rows
 # (neighbouring threads at neighbouring pieces of a row), and read down its columns (16 neighbouring threads at one piece of 16 rows).
 # Wanted: `layout`, any layout of 16 rows and 64 columns for which both are free of conflicts, in at most 2,500 bytes. With padding or
-# with a swizzle, as you like. Judged by counting.
+# with a swizzle, as you like. Judged by counting. (`find_swizzle` can check what you have found.)
 
 # %% exercise="05.6" tags=["exercise"]
 ### BEGIN SOLUTION
@@ -732,30 +718,39 @@ layout = ComposedLayout(Swizzle(4, 2, 4), 0, Layout((16, 64), (64, 1)))
 # ### Exercise 05.7 · As few as can be ★★★
 #
 # Given: a tile of fp32, 32 by 32. A warp writes rows, 16 bytes a thread: 4 elements at once. Then it reads a column, one element a
-# thread. Wanted: `layout`, of 32 rows and 32 columns, for which the write is possible and free of conflicts, and the read of a column
-# has as *few* ways as any layout can give it. How few that is, and why not fewer, is for you to find out. Judged by counting, for every
-# column.
+# thread. Two are wanted: `ways`, the fewest possible ways of the read of a column, whatever the layout, if the write is possible; and
+# `layout`, of 32 rows and 32 columns, in at most 8,192 bytes, for which the write is free of conflicts and the read has so few ways.
+# Judged first by `ways`, then by counting, for every column.
 
 # %% exercise="05.7" tags=["exercise"]
 ### BEGIN SOLUTION
+ways = 32 // (32 // 4)
 layout = ComposedLayout(Swizzle(3, 2, 3), 0, Layout((32, 32), (32, 1)))
 ### STARTER
+# ways = ...
 # layout = ...
 ### END SOLUTION
 
 # %% [markdown] tags=["exercise"]
-# ### Exercise 05.8 · Two tiles side by side ★★★
+# ### Exercise 05.8 · A swizzle for every row ★★★
 #
-# Given: the lesson's kernel, but its tiles lie in rows of 128 elements, 256 bytes: `(64,64):(128,1)`. The first 64 elements of each row
-# are the tile; the other 64 belong to another tile, and must stay untouched. Wanted: `swizzle`, on elements of fp16, such as
-# `Swizzle(3, 3, 3)`, that makes the kernel's reads free of conflicts: 16 bytes a thread, 8 neighbouring threads in 8 neighbouring rows.
+# Given: tiles of fp16 with 64 rows, in a memory whose rows have 32, 64, 128 or 256 elements. The first elements of each row are the
+# tile, 64 or as many as there are: `(64,min(row,64)):(row,1)`. The rest of a row belongs to other tiles, and must stay untouched. A
+# thread reads 16 bytes, 8 neighbouring threads in 8 neighbouring rows. Wanted: a function `swizzle_for(row)` that gives the swizzle, on
+# elements, which makes these reads free of conflicts, for each of the four rows.
 #
-# Judged first by counting. If it is right, the kernel runs with it and is checked against cuBLAS. Without a GPU the kernel is only
-# compiled, and the verdict says so. This cell runs by itself: it knows the notebook's first code cell, and none of your other cells.
+# Judged first by counting. If it is right, the lesson's kernel runs with tiles in rows of 128, `(64,64):(128,1)`, and is checked against
+# cuBLAS. Without a GPU the kernel is only compiled, and the verdict says so. This cell runs by itself: it knows the notebook's first
+# code cell, and none of your other cells.
 
 # %% exercise="05.8" tags=["exercise"]
 ### BEGIN SOLUTION
-swizzle = Swizzle(3, 3, 4)
+def swizzle_for(row):
+    ways = 8 * min(row, 64) // 64  # before the swizzle: rows of 32 elements lie two in 128 bytes
+    b, m = ways.bit_length() - 1, 3
+    first = max(row, 64).bit_length() - 1  # the lowest bit in which rows that meet differ
+    return Swizzle(b, m, first - m)
 ### STARTER
-# swizzle = Swizzle(..., ..., ...)
+# def swizzle_for(row):
+#     return Swizzle(..., ..., ...)
 ### END SOLUTION

@@ -1,7 +1,8 @@
-"""Chapter 05's exercises: judged by counting, so every right design passes; the floor of 05.7 holds; 05.8 runs the reader's swizzle."""
+"""Chapter 05: judged by counting, so every right design passes; the floor of 05.7 holds; 05.8 runs one of the swizzles given."""
 
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -46,24 +47,36 @@ def test_each_slip_of_05_4_is_told_from_the_others():
         assert judge._slip(slip, ch05.SW128_SLIPS, given) == mistake
 
 
-@pytest.mark.parametrize("check, tile, threads, bits, vector", [
-    (ch05.check_narrow, ch05.NARROW, ch05.NARROW_READ, 32, 4), (ch05.check_half, ch05.HALF, ch05.HALF_READ, 16, 8),
-])  # fmt: skip
-def test_a_swizzle_is_right_just_where_its_reads_are_free_and_it_stays_in_the_tile(check, tile, threads, bits, vector, monkeypatch):
-    monkeypatch.setattr(ch05, "_run_with", lambda _, law: law)
-    slots, right = set(tile.offsets().tolist()), []
+def is_right(swizzle, tile, threads, bits, vector):
+    layout = ComposedLayout(swizzle, 0, tile)
+    return ways(layout, threads, bits, vector) == 1 and set(layout.offsets().tolist()) == set(tile.offsets().tolist())
+
+
+def test_a_swizzle_of_05_5_is_right_just_where_its_reads_are_free_and_it_stays_in_the_tile():
+    right = []
     for swizzle in SWIZZLES:
-        layout = ComposedLayout(swizzle, 0, tile)
-        good = ways(layout, threads, bits, vector) == 1 and set(layout.offsets().tolist()) == slots
-        verdict = check(swizzle)
-        assert verdict.ok == good and verdict.scene is not None, swizzle
-        right += [str(swizzle)] * good
-    assert right[0] in EXERCISES["05.5" if check is ch05.check_narrow else "05.8"].right["notation"]
+        verdict = ch05.check_narrow(swizzle)
+        assert verdict.ok == is_right(swizzle, ch05.NARROW, ch05.NARROW_READ, 32, 4) and verdict.scene is not None, swizzle
+        right += [str(swizzle)] * verdict.ok
+    assert right[0] in EXERCISES["05.5"].right["notation"]
+
+
+@pytest.mark.parametrize("row", ch05.ROWS)
+def test_a_swizzle_of_05_8_is_right_just_where_its_reads_are_free_and_it_stays_in_the_tile(row):
+    tile, columns, right = ch05.tile_in(row), min(row, 64), []
+    read = Layout(((64, columns // 8), 8), ((1, 512), 64))
+    assert all(tile(read(thread)) == thread % 64 * row + thread // 64 * 8 for thread in range(8 * columns))
+    for swizzle in SWIZZLES:
+        wrong = ch05._wrong_in_rows_of(row, swizzle)
+        assert (wrong is None) == is_right(swizzle, tile, read, 16, 8), swizzle
+        assert wrong is None or wrong.scene is not None and wrong.message
+        right += [swizzle] * (wrong is None)
+    assert right[0] == {32: Swizzle(2, 3, 3), 64: Swizzle(3, 3, 3), 128: Swizzle(3, 3, 4), 256: Swizzle(3, 3, 5)}[row]
 
 
 @pytest.mark.parametrize("check, sizes, write, read, bits, floor, limit", [
     (ch05.check_fine, (16, 64), ch05.FINE_WRITE, (ch05.FINE_READ, 4), 16, 1, ch05.FINE_BYTES),
-    (ch05.check_square, (32, 32), ch05.SQUARE_WRITE, (ch05.SQUARE_READ, 1), 32, ch05.FLOOR, 2**20),
+    (partial(ch05.check_square, ch05.FLOOR), (32, 32), ch05.SQUARE_WRITE, (ch05.SQUARE_READ, 1), 32, ch05.FLOOR, ch05.SQUARE_BYTES),
 ])  # fmt: skip
 def test_a_layout_is_right_just_where_both_accesses_cost_as_little_as_can_be(check, sizes, write, read, bits, floor, limit):
     rows, columns = sizes
@@ -81,7 +94,13 @@ def test_no_swizzle_or_padding_goes_below_the_floor():
 
 
 def test_the_number_of_05_3_is_the_first_free_stride():
-    assert ch05.check_padding(120).ok and not any(ch05.check_padding(n).ok for n in range(60, 300) if n != 120)
+    assert ch05.check_padding(120, 1896).ok and not any(ch05.check_padding(n, 1896).ok for n in range(60, 300) if n != 120)
+    assert not any(ch05.check_padding(120, n).ok for n in range(0, 4000) if n != 1896)
+
+
+def test_the_ways_of_05_7_are_judged_first():
+    good = "S<3,2,3> o 0 o (32,32):(32,1)"
+    assert [n for n in range(-1, 40) if ch05.check_square(n, good).ok] == [ch05.FLOOR]
 
 
 @pytest.mark.parametrize("value", [Swizzle(2, 2, 3), "S<2,2,3>", " Sw<2, 2, 3> ", (2, 2, 3), [2, 2, 3]])
@@ -97,11 +116,15 @@ def test_05_8_puts_the_readers_swizzle_into_the_kernel(monkeypatch):
     seen = []
     monkeypatch.setattr(tiled_swizzled, "gemm_with", seen.append)
     monkeypatch.setattr(kernel, "judge_gemm", lambda name, gemm, *, tile, law: Verdict(State.RIGHT, f"{law.message} It ran."))
-    verdict = ch05.check_half("S<3,3,4>")
-    assert verdict.ok and verdict.message.endswith("is not touched. It ran.")
+    right = {32: "S<2,3,3>", 64: (3, 3, 3), 128: "S<3,3,4>", 256: Swizzle(3, 3, 5)}
+    verdict = ch05.check_rows(lambda row: right[row])
+    assert verdict.ok and verdict.message.endswith("is touched. It ran.")
     layout = kernel.traced_layout("tile", lambda: seen[0](64))
     assert str(layout) == "S<3,3,4> o 0 o (64,64):(128,1)"
-    assert not ch05.check_half("S<3,3,3>").ok and len(seen) == 1
+    for row in ch05.ROWS:
+        wrong = ch05.check_rows(lambda given, row=row: Swizzle(1, 3, 3) if given == row else right[given])
+        assert not wrong.ok and wrong.message.startswith(f"`swizzle_for({row})` is S<1,3,3>.")
+    assert len(seen) == 1
 
 
 def test_the_checks_load_no_dsl():

@@ -1,11 +1,12 @@
 """Chapter 05, swizzle: banks, phases, padding, S<b,m,s>, elements against bytes. Layouts are judged by counting their conflicts."""
 
+from dataclasses import replace
 from random import Random
 
-from exercises.engine.answers import as_layout, kind, plain
+from exercises.engine.answers import as_function, as_layout, kind, plain
 from exercises.engine.exercise import Exercise
 from exercises.engine.judge import judge_cells, judge_function, judge_number, judge_table, picture
-from exercises.engine.respond import click_cells, fill_grid, number
+from exercises.engine.respond import click_cells, fill_grid
 from exercises.engine.verdict import BadAnswer, Mistake, State, Verdict
 from layoutviz import ComposedLayout, Layout, LayoutError, Swizzle, Tensor, recast_layout
 from layoutviz.composed import find_alias
@@ -26,10 +27,10 @@ FINE_READ = Layout(((16, 16), 4), ((1, 64), 16))  # 16 threads in 16 rows, for e
 FINE_BYTES = 2500
 SQUARE_WRITE = Layout(((8, 32), 4), ((128, 1), 32))  # 8 threads in one row, for each of the 32 rows
 SQUARE_READ = Layout(1024, 1)  # a warp for each of the 32 columns
+SQUARE_BYTES = 8192
 FLOOR = 4  # ways: 4 neighbours stay together, so all of a column lies in 32 / 4 = 8 banks
-HALF = Layout((64, 64), (128, 1))  # fp16
+ROWS, RUN = (32, 64, 128, 256), 128  # elements of fp16 in a row of memory; those of the row that the kernel runs with
 SHOWN = 16  # rows of a picture of a large tile
-HALF_READ = Layout(((64, 8), 8), ((1, 512), 64))  # 64 threads in 64 rows, for each of the 8 pieces of a row
 
 
 def check_bank_3(cells) -> Verdict:
@@ -57,7 +58,7 @@ def _bank_mistake(cells: frozenset[int]) -> Mistake | None:
     if cells == frozenset(index for index in _in_bank(HALVES, BANK) if index % HALVES.shape[0] == 0):
         words = "After 32 words the banks begin again."
         return Mistake("first round only", words, "Which word lies in bank 0 after word 0? In which row of the tile is it?")
-    if cells and cells < _in_bank(HALVES, BANK) and all(HALVES(index) % 2 == 0 for index in cells):
+    if cells == {index for index in _in_bank(HALVES, BANK) if HALVES(index) % 2 == 0}:
         words = "You chose the first element of each word. There are two."
         return Mistake("half a word", words, "Which bytes has a word, and which of them has its second element?")
     for by in (-1, 1):
@@ -71,7 +72,7 @@ def _bank_mistake(cells: frozenset[int]) -> Mistake | None:
 
 def check_by_hand(offsets) -> Verdict:
     """The offsets of S<1,1,2> o 0 o (4,4):(4,1)."""
-    return judge_table("offsets", offsets, BY_HAND, "Rows 2 and 3 are turned, two elements at a time; rows 0 and 1 stay.", _by_hand_mistake)
+    return judge_table("offsets", offsets, BY_HAND, "Rows 2 and 3 are shuffled, pair by pair; rows 0 and 1 stay.", _by_hand_mistake)
 
 
 def _by_hand_mistake(numbers: list[int]) -> Mistake | None:
@@ -85,15 +86,34 @@ def _by_hand_mistake(numbers: list[int]) -> Mistake | None:
     return None
 
 
-def check_padding(stride) -> Verdict:
-    """The smallest row stride at which 8 threads can read 16 bytes each from 8 rows of 108 fp16, without conflict."""
+def check_padding(stride, needed) -> Verdict:
+    """The smallest row stride at which 8 threads can read 16 bytes each from 8 rows of 108 fp16, without conflict; and the bytes."""
     right = next(n for n in range(COLUMNS, 1024) if _ways(n) == 1)
+    rows = Layout((8, COLUMNS), (right, 1))
     praise = "15 pieces of 16 bytes: an odd number, so that 8 rows begin in 8 different groups of banks."
+    step = judge_number("stride", stride, right, praise, own=lambda answer: _padding_mistake(answer, right))
+    if not step.ok:
+        return step
+    return judge_number(
+        "needed", needed, 2 * rows.cosize, f"{praise} After the last row no padding is needed.", lambda: banks(rows, EIGHT_ROWS, 16, 8),
+        lambda answer: _needed_mistake(answer, rows),
+    )  # fmt: skip
 
-    def scene():
-        return banks(Layout((8, COLUMNS), (right, 1)), EIGHT_ROWS, 16, 8)
 
-    return judge_number("stride", stride, right, praise, scene, lambda answer: _padding_mistake(answer, right))
+def _needed_mistake(needed: int, rows: Layout) -> Mistake | None:
+    """What was counted in place of the bytes from the first element to the last."""
+    if needed == 2 * rows.shape[0] * rows.stride[0]:
+        words = "That is 8 whole strides. But after the last row nothing follows."
+        return Mistake("padding after the last row", words, "What lies behind the last element of the last row?")
+    if needed == 2 * rows.size:
+        words = "Those are the bytes of the elements alone. The gaps between the rows take up memory, too."
+        return Mistake("the size", words, "At which offset does the last row begin?")
+    if needed in (rows.cosize, rows.size, rows.shape[0] * rows.stride[0]):
+        return Mistake("elements for bytes", "That counts elements.", "How many bytes has an fp16?")
+    if needed == 2 * (rows.cosize - 1):
+        words = "There the last element begins. It takes up memory, too."
+        return Mistake("the last byte address", words, "How many bytes has the last element?")
+    return None
 
 
 def _ways(stride: int) -> int | None:
@@ -107,6 +127,8 @@ def _ways(stride: int) -> int | None:
 def _padding_mistake(stride: int, right: int) -> Mistake | None:
     if stride == 2 * right:
         return None  # bytes: the general recogniser says so
+    if stride < 0:
+        return Mistake("backward rows", "Row 1 would begin before row 0, where the tile begins.", "Which sign has a row stride?")
     if stride < COLUMNS:
         words = f"A row has {COLUMNS} elements, so the next one would begin inside it."
         return Mistake("rows overlap", words, "How far must it be from one row to the next at least?")
@@ -126,7 +148,10 @@ def _padding_mistake(stride: int, right: int) -> Mistake | None:
 def check_sw128(sw128) -> Verdict:
     """SW128 on 8 rows of 128 bytes, in elements of any width."""
     praise = "16 bytes stay together, whatever the elements are."
-    return judge_function("sw128", sw128, _sw128, _widths, praise, slips=SW128_SLIPS)
+    verdict = judge_function("sw128", sw128, _sw128, _widths, praise, slips=SW128_SLIPS)
+    if "is of type Swizzle" in verdict.message:
+        return Verdict(State.WRONG, f"{verdict.message} {SWIZZLE_ALONE.words}", mistake=SWIZZLE_ALONE)
+    return verdict
 
 
 def _widths(random: Random) -> list[tuple[int]]:
@@ -159,7 +184,7 @@ def as_swizzle(name: str, value) -> Swizzle:
     except LayoutError as error:
         raise BadAnswer(f"`{name}` is no swizzle: {error}.") from None
     what = f"`{value}`, a whole layout" if isinstance(value, CoordinateFunction) else kind(value)
-    raise BadAnswer(f"`{name}` is {what}; wanted is a swizzle, such as `Swizzle(3, 3, 3)`.")
+    raise BadAnswer(f"`{name}` is {what}; wanted is a swizzle, written as in `Swizzle(3, 4, 5)`.")
 
 
 def check_narrow(swizzle) -> Verdict:
@@ -219,15 +244,19 @@ def _narrow_mistake(given: Swizzle) -> Mistake | None:
     if given.m > 2:
         words = f"It keeps {2**given.m} elements together. A thread moves 4 at once."
         return Mistake("m too large", words, "How many bytes has an fp32? How many of them are 16 bytes, and which power of 2 is that?")
-    if given.b and given.s < 0:
+    if not given.b:
+        return NO_BITS
+    if given.s < 0:
         return UPWARD
     if given.m < 2:
         return None
-    if given.m + given.s < 5:
+    if given.m + given.s < 4:
+        return _piece_bit(given)
+    if given.m + given.s == 4:
         words = "It reads from where a row ends. But two rows of 64 bytes share one round of the banks, and never meet."
         return Mistake("a row for 128 bytes", words, "How many elements are 128 bytes? At which bit of the offset do they end?")
     if given.m + given.s > 5:
-        words = "It reads too far up: rows that meet are turned alike."
+        words = "It reads too far up: rows that meet are shuffled alike."
         return Mistake("s too large", words, "Which rows begin in the same bank? Which bits of the offset tell these apart?")
     if given.b < 2:
         words = "Its bits do not tell all rows apart that meet."
@@ -245,7 +274,7 @@ def check_fine(layout) -> Verdict:
     if 2 * answer.cosize > FINE_BYTES:
         told = f"It needs {2 * answer.cosize} bytes; at most {FINE_BYTES} are asked for."
         return Verdict(State.WRONG, told, picture(answer))
-    write = _free(answer, FINE_WRITE, 16, 4, "", lambda: _fine_mistake(answer), "write of a row")
+    write = _free(answer, FINE_WRITE, 16, 4, "", verb="write of a row")
     read = _free(answer, FINE_READ, 16, 4, f"Both are free of conflicts, in {2 * answer.cosize} bytes.", lambda: _fine_mistake(answer),
                  "read of a column")  # fmt: skip
     return read if write.ok else write
@@ -282,56 +311,129 @@ def _fine_mistake(answer: CoordinateFunction) -> Mistake | None:
             words = f"Its swizzle keeps {2**given.m} elements together. A thread moves 4 at once."
             return Mistake("m for 16 bytes", words, "How many elements are 8 bytes? Which power of 2 is that?")
         if given.b < 4:
-            words = "Its swizzle turns too few rows differently. At 8 bytes a thread a phase has 16 threads."
+            words = "Its swizzle shuffles too few rows differently. At 8 bytes a thread a phase has 16 threads."
             return Mistake("b for 8 threads", words, "How many rows meet in a phase? How many bits tell so many apart?")
     return None
 
 
-def check_square(layout) -> Verdict:
-    """A layout of (32,32) fp32 that is written 16 bytes a thread, free, and whose columns are read with as few ways as there can be."""
+def check_square(ways, layout) -> Verdict:
+    """The fewest ways, and a layout of (32,32) fp32 that has them, of a column, where 16 bytes a thread are written free of conflicts."""
+    fewest = judge_number("ways", ways, FLOOR, "4 neighbours stay together.", own=_fewest_mistake)
+    if not fewest.ok:
+        return fewest
     answer, wrong = _storage(layout, (32, 32))
     if wrong or (wrong := _unreadable(answer, SQUARE_WRITE, 32, 4, "write of 16 bytes")):
         return wrong
+    if 4 * answer.cosize > SQUARE_BYTES:
+        return Verdict(State.WRONG, f"It needs {4 * answer.cosize} bytes; at most {SQUARE_BYTES} are asked for.", picture(answer))
     if bank_conflicts(answer, SQUARE_WRITE, 32, 4).conflicts:
         return _free(answer, SQUARE_WRITE, 32, 4, "", verb="write of a row")
     praise = "4-way, and no layout does better: 4 neighbours stay together, so a column can lie in only 8 of the 32 banks."
-    return _free(answer, SQUARE_READ, 32, 1, praise, lambda: MORE_BANKS, "write is free; the read of a column", FLOOR)
+    return _free(answer, SQUARE_READ, 32, 1, praise, lambda: _banks_mistake(answer), "write is free; the read of a column", FLOOR)
 
 
-def check_half(swizzle) -> Verdict:
-    """A swizzle of (64,64):(128,1) of fp16 by counting; then the lesson's kernel runs with it."""
-    given = as_swizzle("swizzle", swizzle)
-    layout = ComposedLayout(given, 0, HALF)
-    if wrong := _outside(given, HALF) or _unreadable(layout, HALF_READ, 16, 8, "read", lambda: _half_mistake(given)):
-        return wrong
-    praise = "Each read of 8 rows is served in one pass, and the other tile is not touched."
-    law = _free(layout, HALF_READ, 16, 8, praise, lambda: _half_mistake(given))
-    return _run_with(given, law) if law.ok else law
-
-
-def _half_mistake(given: Swizzle) -> Mistake | None:
-    """Which number of a swizzle for HALF is not right."""
-    if given.m > 3:
-        words = f"It keeps {2**given.m} elements together. A thread moves 8 at once."
-        return Mistake("m too large", words, "How many fp16 are 16 bytes? Which power of 2 is that?")
-    if given.b and given.s < 0:
-        return UPWARD
-    if given.m < 3:
-        return None
-    if given.m + given.s < 7:
-        words = f"It reads from bit {given.m + given.s} on. There it finds a bit that is the same in all rows of the tile."
-        return Mistake("rows of 64", words, "How far apart are two rows here? At which bit of the offset does the row begin?")
-    if given.m + given.s > 7:
-        words = "It reads too far up: neighbouring rows are turned alike."
-        return Mistake("s too large", words, "At which bit of the offset does the row begin?")
-    if given.b < 3:
-        words = "Its bits do not tell all rows apart that meet."
-        return Mistake("b too small", words, "How many threads are in a phase, at 16 bytes each?")
+def _fewest_mistake(ways: int) -> Mistake | None:
+    """Which limit of the ways of a column was not seen."""
+    banks_for = -(-32 // ways) if ways > 0 else 0
+    if 1 <= ways < FLOOR:
+        words = f"For {ways}-way, a column would have to lie in {banks_for} banks."
+        hint = "Columns 0 to 3 of a row stay together, from a multiple of 16 bytes on. In which banks can column 0 lie?"
+        return Mistake("too few ways", words, hint)
+    if FLOOR < ways <= 32:
+        words = f"A column can do with fewer: {ways} ways are 32 rows in {banks_for} bank{'s' * (banks_for > 1)}."
+        return Mistake("too many ways", words, "In how many banks could a column lie, if 4 neighbours of a row stay together?")
     return None
 
 
+def _banks_mistake(answer: CoordinateFunction) -> Mistake:
+    """In how many banks the column lies that is read with too many ways."""
+    worst = next(phase for phase in bank_conflicts(answer, SQUARE_READ, 32).phases if phase.ways > FLOOR)
+    used = sum(map(bool, worst.banks))
+    if used < 32 // FLOOR:
+        words = f"That column lies in {used} bank{'s' * (used > 1)}. In how many could it lie, if 4 neighbours stay together?"
+    else:
+        words = f"That column lies in {used} banks, but one of them has more rows than the others."
+    hint = "In which banks can column 0 lie, if columns 0 to 3 of a row stay together? Does each row choose among all of them?"
+    return Mistake("more banks", words, hint)
+
+
+def check_rows(swizzle_for) -> Verdict:
+    """For each row of memory a swizzle of the tile in it, by counting; then the lesson's kernel runs with one of them."""
+    from exercises.engine.kernel import learners_code
+
+    function, found = as_function("swizzle_for", swizzle_for, 1), {}
+    for row in ROWS:
+        with learners_code():
+            answer = function(row)
+        if answer is None:
+            raise BadAnswer(f"`swizzle_for({row})` gives None. A function gives back what stands after its `return`.")
+        found[row] = as_swizzle(f"swizzle_for({row})", answer)
+    for row, given in found.items():
+        if wrong := _wrong_in_rows_of(row, given):
+            return replace(wrong, message=f"`swizzle_for({row})` is {given}. {wrong.message}")
+    praise = "In all four rows each read of 8 rows is served in one pass, and no other tile is touched."
+    law = _free(ComposedLayout(found[RUN], 0, tile_in(RUN)), _read_of(RUN), 16, 8, praise)
+    return _run_with(found[RUN], law)
+
+
+def tile_in(row: int) -> Layout:
+    """The tile of fp16 at the beginning of 64 rows of memory."""
+    return Layout((64, min(row, 64)), (row, 1))
+
+
+def _read_of(row: int) -> Layout:
+    """64 threads in 64 rows, for each piece of a row."""
+    return Layout(((64, min(row, 64) // 8), 8), ((1, 512), 64))
+
+
+def _wrong_in_rows_of(row: int, given: Swizzle) -> Verdict | None:
+    tile, read = tile_in(row), _read_of(row)
+    layout = ComposedLayout(given, 0, tile)
+
+    def mistake():
+        return _rows_mistake(row, given)
+
+    if wrong := _outside(given, tile) or _unreadable(layout, read, 16, 8, "read", mistake):
+        return wrong
+    return _free(layout, read, 16, 8, "", mistake) if bank_conflicts(layout, read, 16, 8).conflicts else None
+
+
+def _rows_mistake(row: int, given: Swizzle) -> Mistake | None:
+    """Which number of a swizzle is not right for a tile in rows of so many elements."""
+    if given.m > 3:
+        words = f"It keeps {2**given.m} elements together. A thread moves 8 at once."
+        return Mistake("m too large", words, "How many fp16 are 16 bytes? Which power of 2 is that?")
+    if not given.b:
+        return NO_BITS
+    if given.s < 0:
+        return UPWARD
+    if given.m < 3:
+        return None
+    read, differ = given.m + given.s, max(row, 64).bit_length() - 1
+    if read < min(row, 64).bit_length() - 1:
+        return _piece_bit(given)
+    if read < differ:
+        if row < 64:
+            words = "It reads from where a row ends. But two rows of 64 bytes share one round of the banks, and never meet."
+            return Mistake("a row for 128 bytes", words, "How many elements are 128 bytes? At which bit of the offset do they end?")
+        words = f"It reads from bit {read} on. There it finds a bit that is the same in all rows of the tile."
+        return Mistake("rows of 64", words, "How far apart are two rows here? At which bit of the offset does the row begin?")
+    if read > differ:
+        words = "It reads too far up: rows that meet are shuffled alike."
+        return Mistake("s too large", words, "Which is the lowest bit in which rows that meet differ?")
+    if 2**given.b < min(row, 64) // 8:
+        words = "Its bits do not tell all rows apart that meet."
+        return Mistake("b too small", words, "How many ways has the read without a swizzle?")
+    return None
+
+
+def _piece_bit(given: Swizzle) -> Mistake:
+    words = f"It reads from bit {given.m + given.s} on. That bit tells pieces of one row apart."
+    return Mistake("a piece's bit", words, "At which bit of the offset does the row begin?")
+
+
 def _run_with(given: Swizzle, law: Verdict) -> Verdict:
-    """The verdict on the tiled GEMM whose tiles are HALF with this swizzle; with the words and the picture of the law."""
+    """The verdict on the tiled GEMM whose tiles lie so, in rows of RUN elements; with the words and the picture of the law."""
     import cutlass.cute as cute
 
     from exercises.engine.kernel import judge_gemm
@@ -339,7 +441,7 @@ def _run_with(given: Swizzle, law: Verdict) -> Verdict:
 
     def tile_layout(rows: int):
         swizzle = cute.make_swizzle(given.b, given.m, given.s)
-        return cute.make_composed_layout(swizzle, 0, cute.make_layout((rows, rung.TILE_K), stride=(2 * rung.TILE_K, 1)))
+        return cute.make_composed_layout(swizzle, 0, cute.make_layout((rows, rung.TILE_K), stride=(RUN, 1)))
 
     return judge_gemm("tiled_gemm", rung.gemm_with(tile_layout), tile=(rung.TILE_M, rung.TILE_N, rung.TILE_K), law=law)
 
@@ -387,6 +489,10 @@ SW128_SLIPS = (
         "s changed too", "Its `m` is right. But `m + s` falls as well, since rows have fewer elements.",
         "How far apart are the bits that are read and those that are changed, in the byte address?",
     )),
+    (lambda bits: recast_layout(bits, 8, _rows_with(bits, 3, 4, 3)), Mistake(
+        "recast twice", "`columns` already counts elements. A layout that is recast from bytes must have 128 columns.",
+        "How many bytes has a row? Which layout has so many columns?",
+    )),
     (lambda bits: _sw128(bits).inner, Mistake(
         "no swizzle", "The rows are right; the swizzle is missing.", "Which kind of layout puts a swizzle after another layout?",
     )),
@@ -395,6 +501,7 @@ OUTSIDE = Mistake(
     "outside", "Somebody else's data may lie there.",
     "Which bits of the offset are changed? Do they all count pieces of one row of this tile?",
 )  # fmt: skip
+NO_BITS = Mistake("no bits", "With `b` = 0 it changes nothing.", "How many rows meet, and how many bits tell them apart?")
 UPWARD = Mistake(
     "s below 0", "With `s` below 0 it changes the row by the column. All elements of a column then move alike.",
     "Which bits are to be changed, those of the row or those of the column?",
@@ -404,10 +511,19 @@ BROKEN = Mistake(
     "How many elements does one thread move at once? How many does the layout keep together?",
 )  # fmt: skip
 SHARED = Mistake("shared slots", "Two elements share a slot.", "How far is it from one row to the next, and how long is a row?")
-MORE_BANKS = Mistake(
-    "more banks", "It can be bettered: look at the banks that have no work.",
-    "Into how many different banks can column 0 go, if column 0 to 3 of a row must stay together? Does each row choose among all of them?",
+SWIZZLE_ALONE = Mistake(
+    "the swizzle alone", "A swizzle has no shape. Wanted is a layout with it: `ComposedLayout(swizzle, 0, layout)`, or notation.",
+    "Which rows and columns is the swizzle put on?",
 )  # fmt: skip
+
+
+def _function(result: str) -> str:
+    return f"def swizzle_for(row):\n    return {result}"
+
+
+def _by_first(result: str) -> str:
+    """A right function's source but for its result."""
+    return f"def swizzle_for(row):\n    b = 2 if row == 32 else 3\n    first = max(row, 64).bit_length() - 1\n    return {result}"
 
 
 EXERCISES = {
@@ -423,7 +539,7 @@ EXERCISES = {
             hints=(
                 "How many elements of 2 bytes fit into a word of 4 bytes?",
                 "Which word lies in bank 3 first, and which one next?",
-                "Which offsets have the elements of those words? In which row is offset 48?",
+                "Which offsets have the elements of those words?",
             ),
             why="Bank 3 has words 3 and 35, that is offsets 6, 7 and 70, 71; row 2 begins at offset 48.",
             also="cells = [(i, j) for i in range(4) for j in range(24) if (24 * i + j) // 2 % 32 == 3]",
@@ -437,6 +553,7 @@ EXERCISES = {
                 "bytes": ("cells = [(0, 12), (0, 13), (0, 14), (0, 15)]", "if 4 elements shared a word"),
                 "a column": ("cells = [(0, 3), (1, 3), (2, 3), (3, 3)]", "You chose column 3"),
                 "first round only": ("cells = [(0, 6), (0, 7)]", "the banks begin again"),
+                "one of four": ("cells = [(0, 6)]", "some are still missing"),
                 "half a word": ("cells = [(0, 6), (2, 22)]", "the first element of each word"),
             },
             right={
@@ -492,34 +609,41 @@ EXERCISES = {
             id="05.3",
             title="As little padding as possible",
             stars=1,
-            answers=("stride",),
+            answers=("stride", "needed"),
             check=check_padding,
-            respond=number("stride"),
             hints=(
                 "At which bytes may a read of 16 bytes begin? Which strides does that leave?",
                 "How many pieces of 16 bytes has each of these strides?",
                 "Which kind of number of pieces sends 8 rows into 8 different groups of banks?",
+                "At which offset does row 7 begin, and where does it end?",
             ),
-            why="A multiple of 8 elements, 112 or 120 or more; 112 is 14 pieces, an even number, and 120 is 15.",
-            also="stride = next(n for n in range(112, 200, 8) if n // 8 % 2)",
+            why="112 is 14 pieces, an even number, and 120 is 15. Row 7 begins at 7 * 120 and has 108 elements of 2 bytes.",
+            also="stride = next(n for n in range(112, 200, 8) if n // 8 % 2)\nneeded = 2 * (7 * stride + 108)",
             wrong={
-                "the starter": ("stride = ...", "Line 2 of the cell"),
-                "the constant": ("stride = 0", "begin inside it"),
-                "the transposed": ("stride = 8", "begin inside it"),
-                "the off-by-one": ("stride = 109", "at byte 218"),
-                "the off-by-one, of 120": ("stride = 121", "at byte 242"),
-                "no padding": ("stride = 108", "at byte 216"),
-                "one word more": ("stride = 110", "at byte 220"),
-                "8 more": ("stride = 116", "at byte 232"),
-                "the next multiple of 8": ("stride = 112", "it is 2-way"),
-                "128 bytes": ("stride = 128", "it is 8-way"),
-                "too much": ("stride = 136", "a smaller stride is, too"),
-                "bytes for elements": ("stride = 240", "bytes"),
-                "a fraction": ("stride = 240 / 2", "`//` does"),
+                "the starter": ("stride = ...\nneeded = ...", "Line 2 of the cell"),
+                "the constant": ("stride = 0\nneeded = 1896", "begin inside it"),
+                "the transposed": ("stride = 8\nneeded = 1896", "begin inside it"),
+                "the off-by-one": ("stride = 109\nneeded = 1896", "at byte 218"),
+                "the off-by-one, of 120": ("stride = 121\nneeded = 1896", "at byte 242"),
+                "backwards": ("stride = -120\nneeded = 1896", "before row 0"),
+                "no padding": ("stride = 108\nneeded = 1896", "at byte 216"),
+                "one word more": ("stride = 110\nneeded = 1896", "at byte 220"),
+                "8 more": ("stride = 116\nneeded = 1896", "at byte 232"),
+                "the next multiple of 8": ("stride = 112\nneeded = 1896", "it is 2-way"),
+                "128 bytes": ("stride = 128\nneeded = 1896", "it is 8-way"),
+                "too much": ("stride = 136\nneeded = 1896", "a smaller stride is, too"),
+                "bytes for elements": ("stride = 240\nneeded = 1896", "bytes"),
+                "elements": ("stride = 120\nneeded = 948", "counts elements"),
+                "elements of whole strides": ("stride = 120\nneeded = 960", "counts elements"),
+                "8 whole strides": ("stride = 120\nneeded = 1920", "after the last row nothing follows"),
+                "the size": ("stride = 120\nneeded = 1728", "the elements alone"),
+                "where the last one begins": ("stride = 120\nneeded = 1894", "There the last element begins"),
+                "a byte": ("stride = 120\nneeded = 1895", "off by one"),
+                "a fraction": ("stride = 240 / 2\nneeded = 1896", "`//` does"),
             },
             right={
-                "the number": "stride = 120",
-                "text": "stride = '120'",
+                "the number": "stride = 120\nneeded = 1896",
+                "text": "stride, needed = '120', '1896'",
             },
         ),
         Exercise(
@@ -566,7 +690,12 @@ EXERCISES = {
                     "Its `m` is right",
                 ),
                 "no swizzle": ("def sw128(bits):\n    return Layout((8, 1024 // bits), (1024 // bits, 1))", "the swizzle is missing"),
-                "the swizzle alone": ("def sw128(bits):\n    return recast_layout(bits, 8, Swizzle(3, 4, 3))", "is of type Swizzle"),
+                "the swizzle alone": ("def sw128(bits):\n    return recast_layout(bits, 8, Swizzle(3, 4, 3))", "A swizzle has no shape"),
+                "recast twice": (
+                    "def sw128(bits):\n    n = 1024 // bits\n"
+                    "    return recast_layout(bits, 8, ComposedLayout(Swizzle(3, 4, 3), 0, Layout((8, n), (n, 1))))",
+                    "must have 128 columns",
+                ),
                 "nothing": ("def sw128(bits):\n    recast_layout(bits, 8, Swizzle(3, 4, 3))", "gives None"),
             },
             right={
@@ -592,13 +721,14 @@ EXERCISES = {
             also="swizzle = recast_layout(32, 8, Swizzle(2, 4, 3))",
             wrong={
                 "the starter": ("swizzle = Swizzle(..., ..., ...)", "Line 2 of the cell"),
-                "the constant": ("swizzle = Swizzle(0, 2, 3)", "4-way"),
+                "the constant": ("swizzle = Swizzle(0, 2, 3)", "it changes nothing"),
                 "the transposed": ("swizzle = Swizzle(2, 2, -3)", "changes the row by the column"),
                 "the off-by-one": ("swizzle = Swizzle(2, 3, 3)", "keeps 8 elements together"),
                 "the off-by-one in s": ("swizzle = Swizzle(2, 2, 4)", "too far up"),
                 "in bytes": ("swizzle = Swizzle(2, 4, 3)", "keeps 16 elements together"),
                 "SW128 for fp16": ("swizzle = Swizzle(3, 3, 3)", "keeps 8 elements together"),
                 "from the end of a row": ("swizzle = Swizzle(2, 2, 2)", "never meet"),
+                "a piece's bit": ("swizzle = Swizzle(1, 2, 1)", "tells pieces of one row apart"),
                 "one bit": ("swizzle = Swizzle(1, 2, 3)", "do not tell all rows apart"),
                 "neighbours torn apart": ("swizzle = Swizzle(2, 0, 5)", "must stay side by side"),
                 "outside": ("swizzle = Swizzle(3, 6, -3)", "no slot of this tile"),
@@ -635,6 +765,7 @@ EXERCISES = {
                 "the lesson's swizzle": ("layout = 'S<3,3,3> o 0 o (16,64):(64,1)'", "keeps 8 elements together"),
                 "the lesson's padding": ("layout = '(16,64):(72,1)'", "an even number"),
                 "three bits": ("layout = 'S<3,2,4> o 0 o (16,64):(64,1)'", "a phase has 16 threads"),
+                "a write in two halves": ("layout = 'S<3,2,4> o 0 o (16,64):(68,1)'", "write of a row is 2-way"),
                 "m too small": ("layout = 'S<4,1,5> o 0 o (16,64):(64,1)'", "not possible"),
                 "too much padding": ("layout = '(16,64):(132,1)'", "at most 2500"),
                 "too short a row": ("layout = '(16,64):(60,1)'", "share slot"),
@@ -649,62 +780,84 @@ EXERCISES = {
             id="05.7",
             title="As few as can be",
             stars=3,
-            answers=("layout",),
+            answers=("ways", "layout"),
             check=check_square,
             hints=(
                 "What does the write of 16 bytes a thread ask of 4 neighbours in a row?",
                 "In which of the 32 banks can an element of column 0 lie then?",
                 "32 rows, so many banks: how many ways at best? Which swizzle, or which padding, uses all of these banks?",
             ),
-            why="Columns 0 to 3 stay together, so column 0 has 8 banks to lie in: 32 rows over 8 banks are 4 ways.",
-            also="layout = Layout((32, 32), (36, 1))",
+            why="Columns 0 to 3 stay together, so column 0 has 8 banks to lie in: 32 rows in 8 banks are 4 ways, and b is 3, not 5.",
+            also="ways = 4\nlayout = Layout((32, 32), (36, 1))",
             wrong={
-                "the starter": ("layout = ...", "Line 2 of the cell"),
-                "the constant": ("layout = '(32,32):(0,0)'", "share slot 0"),
-                "the transposed": ("layout = '(32,32):(1,32)'", "not possible"),
-                "the off-by-one": ("layout = '(32,32):(33,1)'", "not possible"),
-                "as it is": ("layout = '(32,32):(32,1)'", "is 32-way"),
-                "the bet's": ("layout = 'S<5,0,5> o 0 o (32,32):(32,1)'", "not possible"),
-                "one bit too few": ("layout = 'S<2,2,3> o 0 o (32,32):(32,1)'", "is 8-way"),
-                "an even number of pieces": ("layout = '(32,32):(40,1)'", "is 8-way"),
-                "fp16's": ("layout = 'S<3,3,3> o 0 o (32,32):(32,1)'", "is 8-way"),
-                "another tile": ("layout = '(8,64):(64,1)'", "wanted are 32 rows"),
+                "the starter": ("ways = ...\nlayout = ...", "Line 2 of the cell"),
+                "the constant": ("ways = 0\nlayout = '(32,32):(0,0)'", "`ways` is 0"),
+                "the transposed": ("ways = 4\nlayout = '(32,32):(1,32)'", "not possible"),
+                "the off-by-one": ("ways = 4\nlayout = '(32,32):(33,1)'", "not possible"),
+                "free": ("ways = 1\nlayout = '(32,32):(33,1)'", "would have to lie in 32 banks"),
+                "off by one, fewer": ("ways = 3\nlayout = 'S<3,2,3> o 0 o (32,32):(32,1)'", "in 11 banks"),
+                "half free": ("ways = 2\nlayout = 'S<3,2,3> o 0 o (32,32):(32,1)'", "would have to lie in 16 banks"),
+                "the number of banks": ("ways = 8\nlayout = 'S<2,2,3> o 0 o (32,32):(32,1)'", "can do with fewer"),
+                "without a swizzle": ("ways = 32\nlayout = '(32,32):(32,1)'", "32 rows in 1 bank."),
+                "one slot for all": ("ways = 4\nlayout = '(32,32):(0,0)'", "share slot 0"),
+                "as it is": ("ways = 4\nlayout = '(32,32):(32,1)'", "lies in 1 bank."),
+                "the bet's": ("ways = 4\nlayout = 'S<5,0,5> o 0 o (32,32):(32,1)'", "not possible"),
+                "one bit too few": ("ways = 4\nlayout = 'S<2,2,3> o 0 o (32,32):(32,1)'", "lies in 4 banks"),
+                "an even number of pieces": ("ways = 4\nlayout = '(32,32):(40,1)'", "is 8-way"),
+                "far apart": ("ways = 4\nlayout = '(32,32):(68,1)'", "at most 8192"),
+                "fp16's": ("ways = 4\nlayout = 'S<3,3,3> o 0 o (32,32):(32,1)'", "is 8-way"),
+                "another tile": ("ways = 4\nlayout = '(8,64):(64,1)'", "wanted are 32 rows"),
             },
             right={
-                "notation": "layout = 'S<3,2,3> o 0 o (32,32):(32,1)'",
-                "padded by 3 pieces": "layout = Layout((32, 32), (44, 1))",
-                "other rows read": "layout = 'S<3,2,4> o 0 o (32,32):(32,1)'",
+                "notation": "ways = 4\nlayout = 'S<3,2,3> o 0 o (32,32):(32,1)'",
+                "padded by 3 pieces": "ways = 4\nlayout = Layout((32, 32), (44, 1))",
+                "other rows read": "ways = 4\nlayout = 'S<3,2,4> o 0 o (32,32):(32,1)'",
             },
         ),
         Exercise(
             id="05.8",
-            title="Two tiles side by side",
+            title="A swizzle for every row",
             stars=3,
-            answers=("swizzle",),
-            check=check_half,
+            answers=("swizzle_for",),
+            check=check_rows,
             limit=120,
             hints=(
-                "Write an offset in bits: which are the place in the piece, the piece, the other tile, the row?",
-                "Which bits should be changed? Which bits tell 8 neighbouring rows apart?",
-                "How far apart are these two?",
+                "Write an offset in bits, for rows of 128: which are the place in the piece, the piece, the other tile, the row?",
+                "Which bits should be changed? Which is the lowest bit in which rows that meet differ? And in rows of 32, of 256?",
+                "How many ways has the read of 8 rows without a swizzle, in rows of 32 and in longer ones?",
             ),
-            why="Pieces are bits 3 to 5; a row is 128 elements, so rows are told apart from bit 7 on: s = 4. Bit 6 is the other tile.",
-            also="swizzle = recast_layout(16, 8, Swizzle(3, 4, 4))",
+            why="m = 3. Rows that meet differ from bit 6 on, in rows of 128 from 7, of 256 from 8. Rows of 32 are 4-way, the others 8-way.",
+            also=(
+                "def swizzle_for(row):\n    b, s = {32: (2, 3), 64: (3, 3), 128: (3, 4), 256: (3, 5)}[row]\n    return Swizzle(b, 3, s)"
+            ),
             wrong={
-                "the starter": ("swizzle = Swizzle(..., ..., ...)", "Line 2 of the cell"),
-                "the constant": ("swizzle = Swizzle(0, 3, 3)", "8-way"),
-                "the transposed": ("swizzle = Swizzle(3, 3, -4)", "changes the row by the column"),
-                "the off-by-one": ("swizzle = Swizzle(3, 3, 5)", "too far up"),
-                "the lesson's": ("swizzle = Swizzle(3, 3, 3)", "the same in all rows"),
-                "in bytes": ("swizzle = Swizzle(3, 4, 4)", "no slot of this tile"),
-                "one bit too many": ("swizzle = Swizzle(4, 3, 4)", "no slot of this tile"),
-                "two bits": ("swizzle = Swizzle(2, 3, 4)", "do not tell all rows apart"),
-                "neighbours torn apart": ("swizzle = Swizzle(3, 2, 5)", "must stay side by side"),
-                "a number": ("swizzle = 4", "type int"),
+                "the starter": (_function("Swizzle(..., ..., ...)"), "Line 3 of the cell"),
+                "the constant": (_function("Swizzle(3, 3, 3)"), "the same in all rows"),
+                "the transposed": (_function("Swizzle(3, 3, -4)"), "changes the row by the column"),
+                "the off-by-one": (_by_first("Swizzle(b, 3, first - 2)"), "too far up"),
+                "none": (_function("Swizzle(0, 3, 3)"), "it changes nothing"),
+                "where a row ends": (_by_first("Swizzle(b, 3, row.bit_length() - 4)"), "never meet"),
+                "m + s forgotten": (_by_first("Swizzle(b, 3, first)"), "too far up"),
+                "one bit too many": (_by_first("Swizzle(4, 3, 4) if row == 128 else Swizzle(b, 3, first - 3)"), "no slot of this tile"),
+                "a piece's bit": (_function("Swizzle(2, 3, 3 if row == 32 else 2)"), "tells pieces of one row apart"),
+                "in bytes": (_by_first("Swizzle(b, 4, first - 3)"), "keeps 16 elements together"),
+                "two bits": (_by_first("Swizzle(2, 3, first - 3)"), "do not tell all rows apart"),
+                "neighbours torn apart": (_by_first("Swizzle(b, 2, first - 2)"), "must stay side by side"),
+                "a swizzle": ("swizzle_for = Swizzle(3, 3, 4)", "wanted is a function"),
+                "a number": (_function("4"), "type int"),
+                "a layout": (_function("ComposedLayout(Swizzle(3, 3, 3), 0, Layout((64, 64), (row, 1)))"), "a whole layout"),
+                "nothing": ("def swizzle_for(row):\n    Swizzle(3, 3, 3)", "gives None"),
             },
             right={
-                "notation": "swizzle = 'S<3,3,4>'",
-                "three numbers": "swizzle = (3, 3, 4)",
+                "notation": _by_first("f'S<{b},3,{first - 3}>'"),
+                "three numbers": _by_first("(b, 3, first - 3)"),
+                "always three bits": _by_first("Swizzle(3, 3, first - 3)"),
+                "recast": _by_first("recast_layout(16, 8, Swizzle(b, 4, first - 3))"),
+                "by search": (
+                    "from layoutviz.memory import find_swizzle\n\n\ndef swizzle_for(row):\n    columns = min(row, 64)\n"
+                    "    reads = Layout(((64, columns // 8), 8), ((1, 512), 64))\n"
+                    "    return find_swizzle(Layout((64, columns), (row, 1)), [(reads, 8)], 16)[0].layout.outer"
+                ),
             },
         ),
     )
