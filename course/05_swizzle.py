@@ -2,7 +2,7 @@
 # # 05 · Swizzle
 #
 # After this lesson you can say how many passes shared memory needs for what a warp asks, bring that number down by padding or by a
-# swizzle, read `S<3,4,3>`, and find the swizzle that fits a tile. Fifty minutes; guess first, read second.
+# swizzle, read `S<3,4,3>`, and find the swizzle that fits a tile. Sixty minutes; guess first, read second.
 
 # %% tags=["setup"]
 from exercises import ask_cells, ask_choice

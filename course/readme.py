@@ -46,7 +46,7 @@ CHAPTERS = (
     Chapter("00_start_here", "this machine, boards, questions and exercises; terms and names", 10),
     Chapter("01_paper_layouts", "shape, stride and offset; row- and column-major; transposing without moving data", 40),
     Chapter("02_nested_layouts", "modes inside modes, coordinates of three kinds, tiles as modes", 45),
-    Chapter("03_composition", "coalesce, composition, inverses; when there is no composition", 45),
+    Chapter("03_composition", "coalesce, composition, inverses; when there is no composition", 60),
     Chapter("04_tiling", "complement, divide, product, tilers; ragged edges", 60),
     Chapter("05_swizzle", "banks, phases, swizzles; elements against bytes", 60),
     Chapter("06_first_kernels", "writing kernels: jit, static and dynamic, print", 60),

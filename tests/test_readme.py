@@ -7,6 +7,7 @@ import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+import nbformat
 import pytest
 
 from course import readme
@@ -95,6 +96,18 @@ def test_every_chapter_that_is_written_is_on_the_map_by_its_name():
 
 
 # --- the results
+
+
+SPELT = {10: "ten", 40: "forty", 45: "forty-five", 60: "sixty"}
+
+
+WRITTEN = [chapter for chapter in readme.CHAPTERS if (ROOT / f"course/{chapter.file}.py").is_file()]
+
+
+@pytest.mark.parametrize("chapter", WRITTEN, ids=lambda chapter: chapter.file)
+def test_a_lesson_says_the_minutes_that_the_map_says(chapter):
+    first = nbformat.read(ROOT / f"notebooks/{chapter.file}.ipynb", as_version=4).cells[0].source
+    assert f"{SPELT[chapter.minutes]} minutes" in " ".join(first.split()).lower()
 
 
 def test_the_results_are_those_recorded():

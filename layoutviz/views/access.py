@@ -98,7 +98,7 @@ def access_scene(layout, readers: Readers, tiles: tuple[Panel, ...], detail: Pan
     drawn = sum(int((panel.keys["thread"] >= 0).sum()) for panel in tiles)
     shared = any("+" in label for label in detail.labels)
     facts = (
-        caption, f"Hue and label: the thread{' (3+1: thread 3 and one more)' * shared}.", _drawn(layout, tiles[0]),
+        caption, f"Colour and label: the thread{' (3+1: thread 3 and one more)' * shared}.", _drawn(layout, tiles[0]),
         f"{counted(len(readers) - drawn, 'element')} read now outside that." if drawn < len(readers) else "",
         f"Of {len(costs):,} {words[0]}s the strip has the first {STRIP}." if len(costs) > STRIP else "",
     )  # fmt: skip

@@ -93,4 +93,4 @@ def _touching(panel: Panel, key: str) -> set[tuple[int, int]]:
 
 def hue_note(tiles: int) -> str:
     """What the fill of a cell says, for a caption."""
-    return f"Hue: the tile{f' ({FILLS} hues for {tiles:,} tiles)' * (tiles > FILLS)}"
+    return f"Colour: the tile{f' ({FILLS} colours for {tiles:,} tiles)' * (tiles > FILLS)}"

@@ -51,7 +51,7 @@ def swizzle(
     return Scene(drawn if stacked else ((*drawn[0], *drawn[1]),), caption, "bank", "index", lambda bank: categories(bank // TOGETHER))
 
 
-_HUE = "Hue: the 16-byte column of memory that the element lies in, 4 of the 32 banks; its bank is the label or in the tip."
+_HUE = "Colour: the 16-byte column of memory that the element lies in, 4 of the 32 banks; its bank is the label or in the tip."
 
 
 def element_bits(bits: int) -> int:

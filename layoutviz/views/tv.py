@@ -208,7 +208,7 @@ def _table_panel(tile, tv, slots: _Slots, lit: np.ndarray, label: str, thread: i
 def _describe(tile, slots: _Slots, thread: int, value: int) -> str:
     threads, values, outside = int(slots.thread.max()) + 1, int(slots.value.max()) + 1, int((slots.index < 0).sum())
     chosen = ", ".join(f"{name} {n}" for name, n in (("thread", thread), ("value", value)) if n >= 0)
-    facts = [f"Hue: the thread{', in eight hues that repeat' * (threads > 8)}{f'; {chosen} lit' if chosen else ''}."]
+    facts = [f"Colour: the thread{', in eight colours that repeat' * (threads > 8)}{f'; {chosen} lit' if chosen else ''}."]
     turns = f" in each of {prod(slots.rounds):,} rounds" if prod(slots.rounds) > 1 else ""
     facts.append(f"{counted(threads, 'thread')} with {counted(values, 'value')} each{turns}.")
     counts = slots.holders(np.ones(len(slots.index), bool))[2]
