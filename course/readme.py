@@ -12,6 +12,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from ladder.bank_counters import PATH as COUNTED
+from ladder.bank_counters import recorded
 from layoutviz import Layout, Swizzle
 from layoutviz.color import categories
 from layoutviz.composed import ComposedLayout
@@ -125,6 +127,10 @@ def results_part(root: Path) -> str:
     if timed:
         head = "| kernel | M x N x K, type | TFLOP/s | speed, cuBLAS = 1 | GPU | date |\n| --- | --- | --- | --- | --- | --- |"
         parts.append("\n".join([head, *timed]))
+    if counted := recorded(root / "results" / COUNTED.name)[0]:
+        same = sum(each.conflicts == each.what.predicted().conflicts for each in counted)
+        told = f"Bank conflicts by the model are as many as the profiler counted on {same} of {len(counted)} accesses to shared memory"
+        parts.append(f"{told} ({counted[0].gpu}, {counted[0].date[:10]}; chapter 05 shows them).")
     return "\n\n".join(parts) or "Nothing is recorded yet."
 
 

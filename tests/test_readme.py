@@ -11,6 +11,7 @@ import nbformat
 import pytest
 
 from course import readme
+from ladder.bank_counters import Access
 from layoutviz.color import categories
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -113,6 +114,7 @@ def test_a_lesson_says_the_minutes_that_the_map_says(chapter):
 def test_the_results_are_those_recorded():
     lessons = json.loads((ROOT / "results/gpu.json").read_text())
     rungs = json.loads((ROOT / "results/ladder.json").read_text())
+    counted = json.loads((ROOT / "results/bank_conflicts.json").read_text())
     found = rows(part("results"))
     said = [row for row in found if "](notebooks/" in row[0]]
     assert len(said) == sum(bool(record["checks"]) for name, record in lessons.items() if name.startswith("notebooks/"))
@@ -130,6 +132,9 @@ def test_the_results_are_those_recorded():
         for said_here, recorded in ((row[2], rung["tflops"]), (row[3], rung["cublas_ratio"])):
             assert said_here == "–" if recorded is None else float(said_here) == pytest.approx(recorded, rel=0.006)
         assert row[5] == rung["date"][:10]
+    accesses = [(Access(row["name"], **row["access"]), row["counts"]) for row in counted["accesses"]]
+    same = sum(access.predicted().conflicts == counts["conflicts"] for access, counts in accesses)
+    assert f"as many as the profiler counted on {same} of {len(accesses)} accesses" in part("results")
 
 
 def test_a_failed_record_and_a_missing_number_are_told(tmp_path):
