@@ -83,7 +83,7 @@ UNSWIZZLED = Mistake(
     "What still permutes the columns of each row?",
 )  # fmt: skip
 SWIZZLE_UNIT = Mistake(
-    "swizzle in another unit", "Only the base of the swizzle (its M) is another, as when bytes are counted for elements or the reverse.",
+    "swizzle in another unit", "Only the m of the swizzle is another, as when bytes are counted for elements or the reverse.",
     "How many low bits of the offset stay together: of bytes or of elements?",
 )  # fmt: skip
 TILER_TRANSPOSED = Mistake(
