@@ -195,7 +195,7 @@ def _run_on_host(pairs, host, mnk, loops: str) -> None:
         run = binding.compile_for_host(host, make_operands(A, B))
         done.append(against_cublas(f"{name} {_by(mnk)}", run, A, B, device=Host()))
     _demand(done)
-    print(f"CPU    {loops}, run as host code at {_by(mnk)}: {', '.join(layouts)} equal numpy's products")
+    print(f"CPU    {loops}, run on the CPU at {_by(mnk)}: {', '.join(layouts)} equal numpy's products")
 
 
 def _print_recorded(chapter: str | None) -> None:

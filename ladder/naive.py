@@ -18,8 +18,7 @@ TILE = 16  # a block of 16 x 16 threads computes 16 x 16 elements of C
 def dot(mA: cute.Tensor, mB: cute.Tensor, m: cutlass.Int32, n: cutlass.Int32):
     """Row m of A times row n of B."""
     acc = cutlass.Float32(0)
-    # unroll=4: left alone, the compiler unrolls so far that it runs out of registers
-    for k in cutlass.range(cute.size(mA, mode=[1]), unroll=4):
+    for k in cutlass.range(cute.size(mA, mode=[1]), unroll=4):  # left alone, it would take too many registers
         acc += mA[m, k].to(cutlass.Float32) * mB[n, k].to(cutlass.Float32)
     return acc
 

@@ -47,7 +47,7 @@ class Preflight:
         if self.can_run:
             return f"kernels run on this {self.gpu} and are checked against cuBLAS"
         if self.can_compile:
-            return f"kernels are compiled for {self.arch} and not run; their loops run as host code"
+            return f"kernels are compiled for {self.arch} and not run; their loops run on the CPU"
         return "layouts and pictures work; kernels are neither compiled nor run"
 
     def __str__(self):

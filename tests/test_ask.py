@@ -25,7 +25,7 @@ def test_as_many_clicks_as_cells_reveal_the_offsets(chosen, right, offsets):
     question.board.picked = chosen[:1]
     assert "1 of 2 chosen." in question.said.value
     question.board.picked = chosen
-    assert f"You clicked {offsets}. Row by row." in question.said.value
+    assert f"You clicked the cells with {offsets}. Row by row." in question.said.value
     assert ("Yes." in question.said.value) == right and ("Not so." in question.said.value) != right
     grid, strip = question.board.scene.all_panels()
     wrong = {int(i) for cell, i in enumerate(grid.keys["index"]) if grid.marks.get(cell) == "wrong"}

@@ -162,7 +162,7 @@ def test_a_question_answers_when_as_many_cells_are_clicked(page):
     places = cell.locator("rect[data-k]")
     places.nth(0).click()
     places.nth(5).click()
-    cell.locator("text=Not so. You clicked 0, 5. Row by row.").wait_for(timeout=10_000)
+    cell.locator("text=Not so. You clicked the cells with 0, 5. Row by row.").wait_for(timeout=10_000)
     cell.locator(".mark-wrong").first.wait_for()
     assert len(cell.locator("svg.lv").evaluate(LABELS)) == 12  # the offsets, and the strip
     assert outlined(cell, "lv-picked")[:2] == ["index 0 · coordinate (0,0) · offset 0", "index 2 · coordinate (0,1) · offset 1"]
@@ -170,7 +170,7 @@ def test_a_question_answers_when_as_many_cells_are_clicked(page):
     page.wait_for_function("cell => !cell.querySelector('.labels text')", arg=cell.element_handle(), timeout=10_000)
     places.nth(0).click()
     places.nth(1).click()
-    cell.locator("text=Yes. You clicked 0, 1. Row by row.").wait_for(timeout=10_000)
+    cell.locator("text=Yes. You clicked the cells with 0, 1. Row by row.").wait_for(timeout=10_000)
 
 
 def test_a_layout_typed_last_shows_itself_as_a_board(page):

@@ -57,12 +57,14 @@ class CellsQuestion(Question):
     def _answer(self, chosen: list[int]) -> None:
         layout = self.layout_asked
         wrong = [index for index in chosen if layout(index) not in self.wanted]
-        caption = "✗: not asked for. Asked for were the outlined cells." if wrong else ""
+        right = [index for index in range(layout.size) if layout(index) in self.wanted]
+        asked = "Asked for were" if len(right) == len(self.wanted) else f"Asked for were any {len(self.wanted)} of"
+        caption = f"✗: not asked for. {asked} the outlined cells." if wrong else ""
         shown = grid(layout, marks=dict.fromkeys(wrong, "wrong"), caption=caption)
         self.board.scene = replace(shown, panels=(*shown.panels, (strip_panel(layout),)))
         self.board.picked = self.wanted
         self.again.layout.display = None
-        self.say(not wrong, f"You clicked {', '.join(str(layout(i)) for i in chosen)}. {self.why}")
+        self.say(not wrong, f"You clicked the cell{'s' * (len(chosen) > 1)} with {', '.join(str(layout(i)) for i in chosen)}. {self.why}")
 
 
 def ask_cells(words: str, layout: Layout, offsets: Iterable[int], why: str = "") -> Question:
@@ -72,7 +74,7 @@ def ask_cells(words: str, layout: Layout, offsets: Iterable[int], why: str = "")
 
     >>> question = ask_cells("Which two cells come first in memory?", Layout("(2,2):(2,1)"), range(2))
     >>> question.board.picked = [0, 1]                          # as clicks do: index 1 is (1,0)
-    >>> "You clicked 0, 2." in question.said.value
+    >>> "You clicked the cells with 0, 2." in question.said.value
     True
     """
     return CellsQuestion(words, layout, offsets, why)
