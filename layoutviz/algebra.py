@@ -404,10 +404,12 @@ def ragged(layout, tiler) -> str:
         inside = np.logical_and.outer(place.offsets() < mode.size, inside).ravel()
     outside, own = layout.after(offsets[~inside]), layout.offsets()
     alias, past, before = np.isin(outside, own), outside > own.max(), outside < own.min()
-    words = (("alias its elements", alias), ("run past its end", past), ("run before its start", before),
-             ("fall into unused slots between", ~(alias | past | before)))
-    facts = " and ".join(f"{which.sum()} {what}" for what, which in words if which.any())
-    notes = [f"{outside.size} of {slots} slots lie outside it, of which {facts}"] if outside.size else []
+    words = (("alias its elements", "where they alias its elements", alias), ("run past its end", "past its end", past),
+             ("run before its start", "before its start", before),
+             ("fall into unused slots between", "in unused slots between", ~(alias | past | before)))
+    some = [f"{which.sum()} {what}" for what, _, which in words if which.any()]
+    those = f"of which {' and '.join(some)}" if len(some) > 1 else next((what for _, what, which in words if which.all()), "")
+    notes = [f"{outside.size} of {slots} slots lie outside it, {those}"] if outside.size else []
     if left := layout.size - int(inside.sum()):
         notes.append(f"{left} of its {layout.size} elements are in no tile")
     return f"{told}: {'; '.join(notes)}"

@@ -26,8 +26,8 @@ def explain(op: str, *args) -> Steps:
 
     >>> explain("complement", "4:2", 24)
     1. A = 4:2 has strides 2. Which steps between 0 and 23 are left free?
-    2. 4:2: 1 slot is reached before it; 2 / 1 = 2 of that fit below 2, so 2:1 is free. With it, 2 * 4 = 8 slots are reached.
-    3. 24 / 8 = 3 of that reach 24, so 3:8 is free.
+    2. 4:2: 1 slot is full before it, and its stride is 2. 2 / 1 = 2: the rest gets 2:1. After it 2 * 4 = 8 slots are full.
+    3. 24 / 8 = 3: the rest gets 3:8.
     4. complement(4:2, 24) = (2,3):(1,8)
     """
     algebra.named_arguments(op, args)
@@ -113,18 +113,21 @@ def _complement(layout, cotarget):
     layout, n = as_layout(layout), cotarget if isinstance(cotarget, int) else algebra.size(cotarget)
     leaves = sorted((leaf for leaf in layout.leaves if leaf[0] > 1), key=lambda leaf: leaf[1])
     yield f"A = {layout} has strides {_row(d for _, d in leaves) or '0'}. Which steps between 0 and {n - 1} are left free?"
-    reach = 1
+    reach, full = 1, "full"
     for s, d in leaves:
-        before = f"{s}:{d}: {reach} slot{'s are' if reach > 1 else ' is'} reached before it"
+        before = f"{s}:{d}: {reach} slot{'s are' if reach > 1 else ' is'} {full} before it"
         if d < reach:
             yield f"{before}, and a step of {d} falls among them."
             return
-        free = f"so {d // reach}:{reach} is free" if d // reach > 1 else "so nothing is free"
-        yield f"{before}; {d} / {reach} = {d // reach} of that fit below {d}, {free}. With it, {d} * {s} = {d * s} slots are reached."
+        share = f"{d} / {reach} = {d // reach}"
+        if d % reach:
+            share, full = f"{share}, rounded down, since slots stay free that no copy fits", "passed"
+        gets = f"the rest gets {d // reach}:{reach}" if d // reach > 1 else "the rest gets nothing"
+        yield f"{before}, and its stride is {d}. {share}: {gets}. After it {d} * {s} = {d * s} slots are {full}."
         reach = s * d
     copies = -(-n // reach)
-    rounded, free = "" if n % reach == 0 else ", rounded up,", f"{copies}:{reach}" if copies > 1 else "nothing more"
-    yield f"{n} / {reach} = {copies}{rounded} of that reach {n}, so {free} is free."
+    rounded, gets = "" if n % reach == 0 else ", rounded up", f"{copies}:{reach}" if copies > 1 else "nothing more"
+    yield f"{n} / {reach} = {copies}{rounded}: the rest gets {gets}."
 
 
 def _inverse(layout):

@@ -4,7 +4,9 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from random import Random
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -131,7 +133,7 @@ def test_01_1_takes_one_list_and_tells_no_offset(numbers):
     (lambda n: n // 4 + 3 * (n % 4), "along the rows"),
     (lambda n: n % 3 + 5 * (n // 3), "strides swapped"), (lambda n: 4 * (n % 3) + n // 3, "no gaps"),
     (lambda n: 5 * (n % 4) + n // 4, "four rows"), (lambda n: 5 * ((n - 1) % 3) + (n - 1) // 3, "counted from 1"),
-    (lambda n: 10 * (n % 3) + 2 * (n // 3), "bytes for elements"), (lambda n: 7, None),
+    (lambda n: 10 * (n % 3) + 2 * (n // 3), "bytes for elements"), (lambda n: 5 * n, "only down"), (lambda n: 7, None),
 ])  # fmt: skip
 def test_01_1_says_how_else_it_was_counted(offset, name):
     mistake = ch01.check_offsets_by_hand([offset(n) for n in (1, 2, 3, 5, 10)]).mistake
@@ -145,7 +147,7 @@ def test_01_1_numbers_too_long_to_show_are_wrong(number, told):
 
 
 def test_01_1_its_mistakes_differ_from_each_other_and_from_the_answer():
-    assert len(ch01.BY_HAND_SLIPS) == 8 and (5, 10, 1, 11, 8) not in ch01.BY_HAND_SLIPS
+    assert len(ch01.BY_HAND_SLIPS) == 9 and (5, 10, 1, 11, 8) not in ch01.BY_HAND_SLIPS
 
 
 @given(st.sets(st.tuples(st.integers(0, 2), st.integers(0, 3))))
@@ -155,6 +157,26 @@ def test_01_3_takes_the_cells_of_those_slots_and_no_others(cells):
     assert verdict.ok is (cells == right)
     told = {(int(i), int(j)) for i, j in re.findall(r"\((\d),(\d)\)", verdict.message)}
     assert not told & (right - cells), "what was missed is not told"
+
+
+@pytest.mark.parametrize("cell, says", [
+    ((3, 1), "There is no row 3: rows count from 0, so the last one is 2. A slot need not hold a cell."),
+    ((3, 2), "There is no row 3: rows count from 0, so the last one is 2."),
+    ((0, 4), "There is no column 4: columns count from 0, so the last one is 3."),
+])  # fmt: skip
+def test_01_3_says_why_a_pair_is_no_cell(cell, says):
+    for cells in ([cell], ((2, 1), list(cell)), np.array([cell, (2, 1)])):
+        with pytest.raises(BadAnswer, match=re.escape(f"`cells` has ({cell[0]}, {cell[1]}). {says}") + "$"):
+            ch01.check_slots_6_to_9(cells)
+
+
+@pytest.mark.parametrize("slots, name", [
+    (30, "size for cosize"), (41, "the last offset"), (43, "a slot too many"), (45, "gap at the end"), (50, "strides swapped"),
+    (54, "strides swapped"), (51, "a step too many"), (52, "a step too many"),
+])  # fmt: skip
+def test_01_4_says_what_else_was_counted(slots, name):
+    mistake = ch01.check_allocation(slots).mistake
+    assert mistake.name == name and "?" in mistake.hint
 
 
 @given(st.one_of(st.integers(-100, 200), st.integers()))
@@ -285,6 +307,12 @@ def test_01_5_is_tried_on_a_broadcast_too():
     )
     verdict = judged("01.5", source)
     assert verdict.state is State.WRONG and ",4):(0,1))" in verdict.message
+
+
+def test_01_5_is_tried_first_on_rows_that_are_padded():
+    for seed in range(20):
+        (first,), *_ = ch01._some_layouts(Random(seed))
+        assert first.stride[1] == 1 and first.stride[0] > first.shape[1]
 
 
 # --- 01.7 in its child process

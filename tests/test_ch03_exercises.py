@@ -64,7 +64,7 @@ def test_the_right_functions_are_right_by_their_tables(seed):
         assert columns % 2 == 0 and A.rank == 2 and len(set(A.offsets())) == A.size
         half, paired = ch03._even_columns(A), ch03._paired(A)
         assert half.offsets().tolist() == [A(i, j) for j in range(0, columns, 2) for i in range(rows)]
-        assert all(paired(i, (p, q)) == A(i, p + 2 * q) for i in range(rows) for p in range(2) for q in range(columns // 2))
+        assert all(paired(i, (q, p)) == A(i, p + 2 * q) for i in range(rows) for p in range(2) for q in range(columns // 2))
     assert {min(A.stride) for (A,) in ch03._flat(Random(seed))} >= {1, 2, 3}  # not only layouts with a step of 1
     for stored, M, K, w in (*ch03._without_gaps(Random(seed))[:-1], *ch03._with_gaps(Random(seed))):
         A = ch03.view_of_blocks(stored, M, K, w)
@@ -89,8 +89,8 @@ RAISED = [
     ("03.4", "return composition(A, (None, (A[1].size // 2, 2)))", "Count and step together"),
     ("03.4", "return composition(A, (None, A[1].size // 2, 2))", "Count and step together"),
     ("03.4", "(m, n), (a, b) = A.shape, A.stride\n    return Layout((m, n // 2), (a, 2 * b))", "In this `A` they are nested"),
-    ("03.5", "return composition(A, (None, (2, A[1].size // 2)))", "`(2, n)` inside a tuple is a tuple again"),
-    ("03.5", "(m, n), (a, b) = A.shape, A.stride\n    return Layout((m, (2, n // 2)), (a, (b, 2 * b)))", "In this `A` they are nested"),
+    ("03.5", "return composition(A, (None, (A[1].size // 2, 2)))", "`(n, 2)` inside a tuple is a tuple again"),
+    ("03.5", "(m, n), (a, b) = A.shape, A.stride\n    return Layout((m, (n // 2, 2)), (a, (2 * b, b)))", "In this `A` they are nested"),
     ("03.8", "return composition(stored, ((w, M // w), K))", "Wanted is one layout"),
     ("03.8", "return composition(stored, Layout((w, K, M // w)))[3]", "raised"),
 ]
@@ -109,6 +109,20 @@ def test_one_layout_in_the_place_of_a_tuple_is_told_where_there_is_none():
     verdicts = [ch03.check_even_columns(function) for _ in range(20)]  # at 4 columns there is one, and it is wrong
     assert all(("counts along the whole index" in v.message) is (v.state is State.RAISED) and not v.ok for v in verdicts)
     assert State.RAISED in [verdict.state for verdict in verdicts]
+
+
+def test_what_is_right_only_without_gaps_is_never_right_in_function():
+    wrong = EXERCISES["03.8"].wrong
+    for name, mistake in (("B o A", "B o A"), ("three modes, and without the gaps", None), ("another form, three modes", None)):
+        verdict = EXERCISES["03.8"].check(function_in("03.8", wrong[name][0]))
+        assert verdict.state is (State.RIGHT_NOT_FORM if name.startswith("another form") else State.WRONG)
+        assert (verdict.mistake and verdict.mistake.name) == mistake
+
+
+def test_what_python_says_ends_before_the_next_sentence():
+    body = "(m, n), (a, b) = A.shape, A.stride\n    return Layout((m, (n // 2, 2)), (a * 1, (2 * int(b), int(b))))"
+    verdict = ch03.check_paired(function_in("03.5", f"def paired(A):\n    {body}"))
+    assert verdict.state is State.RAISED and ". Where rows and columns are plain numbers" in verdict.message
 
 
 @given(st.lists(st.tuples(st.integers(1, 6), st.integers(-2, 6)), min_size=1, max_size=4))
