@@ -113,7 +113,7 @@ def test_00_1_no_verdict_on_a_wrong_answer_tells_a_cell_that_was_missed():
     ([(0, 0), [3, 6]], "has (3, 6). There is no column 6: columns count from 0, so that the last one is 5."),
     (np.array([[1, 4], [-1, 5]]), "has (-1, 5). There is no row -1: rows count from 0, so that the last one is 3."),
     ([(1, 2), (5, 1)], "has (5, 1). With row and column swapped each pair would be a cell of the board. In a pair the row comes first"),
-    ([(4, 1), (1, 4)], "has (4, 1). With row and column swapped"), ([(4, 1), (1, 5)], "There is no row 4: rows count from 0"),
+    ([(4, 1), (1, 4)], "has (4, 1). There is no row 4: rows count from 0, so that the last one is 3."),
     (np.array([10, 3]), "10 is one number. Write the cell that holds 10."), ({9, 13}, "is one number. Write each cell as such a pair."),
 ])  # fmt: skip
 def test_00_1_what_is_no_cell_is_refused_without_words_of_chapter_01(cells, says):

@@ -35,7 +35,7 @@ def test_a_mistake_of_05_4_is_told_the_same_on_all_inputs(name):
     exec(source, namespace)
     for _ in range(20):
         try:
-            verdict = ch05.check_sw128(namespace["sw128"])
+            verdict = ch05.check_same_bytes(namespace["same_bytes"])
         except BadAnswer as refused:
             verdict = Verdict(State.WRONG, str(refused))
         assert verdict.state is State.WRONG and says in verdict.message
@@ -43,8 +43,19 @@ def test_a_mistake_of_05_4_is_told_the_same_on_all_inputs(name):
 
 def test_each_slip_of_05_4_is_told_from_the_others():
     given = ch05._widths(Random(1))
-    for slip, mistake in ch05.SW128_SLIPS:
-        assert judge._slip(slip, ch05.SW128_SLIPS, given) == mistake
+    for slip, mistake in ch05.SAME_BYTES_SLIPS:
+        assert judge._slip(slip, ch05.SAME_BYTES_SLIPS, given) == mistake
+
+
+def test_same_bytes_keeps_each_byte_in_its_place():
+    """Element 0 of every 8 bytes is the same byte, whatever the width."""
+    wide = ch05._same_bytes(64)
+    for bits in (8, 16, 32):
+        layout, parts = ch05._same_bytes(bits), 64 // bits
+        for row in range(8):
+            for column in range(32):
+                places = [layout(row, parts * column + part) for part in range(parts)]
+                assert places == list(range(wide(row, column) * parts, (wide(row, column) + 1) * parts))
 
 
 def is_right(swizzle, tile, threads, bits, vector):
@@ -125,6 +136,16 @@ def test_05_8_puts_the_readers_swizzle_into_the_kernel(monkeypatch):
         wrong = ch05.check_rows(lambda given, row=row: Swizzle(1, 3, 3) if given == row else right[given])
         assert not wrong.ok and wrong.message.startswith(f"`swizzle_for({row})` is S<1,3,3>.")
     assert len(seen) == 1
+
+
+def test_05_8_tells_which_swizzle_cannot_be():
+    for overlaps in ("S<3,3,2>", (3, 3, 2)):
+        verdict = ch05.check_rows(lambda row, overlaps=overlaps: overlaps)
+        assert verdict.state is State.WRONG and verdict.scene and verdict.mistake is ch05.ROW_FOR_128
+        assert verdict.message.startswith("`swizzle_for(32)` asks for S<3,3,2>, which cannot be")
+    raised = ch05.check_rows(lambda row: Swizzle(3, 3, row.bit_length() - 4))
+    assert raised.message == verdict.message and raised.mistake == verdict.mistake
+    assert ch05.check_rows(lambda row: Swizzle(4, 3, 3)).mistake is ch05.OVERLAP
 
 
 def test_the_checks_load_no_dsl():

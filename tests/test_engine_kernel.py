@@ -111,10 +111,10 @@ def test_leaving_by_exit_does_not_end_the_kernel(progress_file, tmp_path):
 
 
 def test_a_restart_forgets_the_verdicts_and_keeps_the_progress(progress_file, tmp_path):
-    run(SETUP, "%%exercise 01.1\noffsets = Layout('(3,4):(4,1)').offsets()", cwd=tmp_path)
+    run(SETUP, "%%exercise 01.2\nlayout = Layout('(6,5):(8,1)')", cwd=tmp_path)
     cells = run(SETUP, STATES, "exercises.progress()", cwd=tmp_path)
     assert text(cells[1]).strip() == "{}"
-    assert re.search(r"01\.1 .*tries +1 +Right$", text(cells[2]), re.M)
+    assert re.search(r"01\.2 .*tries +1 +Right$", text(cells[2]), re.M)
 
 
 def test_an_unknown_exercise_fails_the_cell_in_words(progress_file, tmp_path):

@@ -22,7 +22,7 @@ from exercises import checks
 from exercises.checks import ch01
 from exercises.engine import magic, progress, show
 from exercises.engine.exercise import all_exercises, find, placeholder_line, solution_source
-from exercises.engine.judge import as_layout, as_table
+from exercises.engine.judge import as_layout, as_table, judge_table
 from exercises.engine.verdict import BadAnswer, Mistake, State, Verdict, verdicts
 from ladder.lowering import has_dsl
 from ladder.preflight import preflight
@@ -117,7 +117,7 @@ def test_padded_rows_are_judged_by_function_and_shape(shape, stride):
 @given(st.lists(st.integers(-5, 30), min_size=12, max_size=12))
 def test_offsets_by_hand_are_judged_number_by_number(numbers):
     wanted = [4 * i + j for j in range(4) for i in range(3)]
-    verdict = ch01.check_offsets_by_hand(numbers)
+    verdict = judge_table("offsets", numbers, "(3,4):(4,1)", "All 12 are right.")
     assert verdict.ok is (numbers == wanted)
     if numbers != wanted:
         bad = next(i for i in range(12) if numbers[i] != wanted[i])
@@ -129,7 +129,7 @@ def test_offsets_by_hand_are_judged_number_by_number(numbers):
 def test_a_wrong_verdict_does_not_give_the_offset_away(bad, number):
     numbers = [4 * i + j for j in range(4) for i in range(3)]
     wanted, numbers[bad] = numbers[bad], number
-    verdict = ch01.check_offsets_by_hand(numbers)
+    verdict = judge_table("offsets", numbers, "(3,4):(4,1)", "All 12 are right.")
     told = verdict.message.removeprefix(f"Index {bad} is coordinate ({bad % 3},{bad // 3}).")
     assert str(wanted) not in re.findall(r"\d+", told)
     panel = verdict.scene.all_panels()[0]

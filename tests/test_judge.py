@@ -354,7 +354,7 @@ def test_what_is_said_of_cells(cells, message):
     ("(2,(3,1))", "the sizes of its modes are right, but not how they nest"),
 ])  # fmt: skip
 def test_what_is_said_of_a_shape(shape, why):
-    told = f"`layout` has shape {shape}: {why}."
+    told = f"`layout` has shape {shape}: {why}"
     assert judge.judge_layout("layout", shape, "(2,3):(3,1)", "Right.").message.startswith(told)
     assert told in judge.judge_layout("layout", shape, "(2,3):(1,2)", "Right.").message
 
