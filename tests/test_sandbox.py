@@ -70,7 +70,7 @@ def test_a_jit_function_is_run_on_the_cpu(source, state, says):
 def test_a_kernel_without_a_gpu_is_compiled_and_says_so(without_gpu):
     verdict, _ = judged(GEMM, NAIVE)
     assert verdict.state is State.COMPILED and not verdict.ok
-    assert "compiled for sm_90a" in verdict.message and "no GPU here" in verdict.message and "registers" in verdict.message
+    assert "compiled for sm_90a" in verdict.message and "no GPU here" in verdict.message
 
 
 @pytest.fixture
