@@ -16,9 +16,9 @@ from layoutviz import Layout, compare, explore
 # ## What this machine can do
 #
 # Layouts and pictures need only Python. GPU **kernels**, the functions that run on a GPU, are written in NVIDIA's CuTe DSL, in Python.
-# They are compiled where the DSL is installed, and run where there is an NVIDIA GPU. Where something is missing, the line with `->`
-# after it says how to get it. *Lab* is JupyterLab, which shows this page. *arch* is the kind of GPU that kernels are compiled for:
-# `sm_90a` is Hopper, an H100 or H200. The last line says what kernels will do here.
+# They are compiled where the DSL is installed, and run where there is an NVIDIA GPU. You can do the whole course without a GPU. Where
+# something can be mended, a line with `->` says how. *Lab* is JupyterLab, which shows this page. *arch* is the kind of GPU that kernels
+# are compiled for: `sm_90a` is Hopper, an H100 or H200.
 
 # %%
 print("Lab    ", next((lab.version for lab in distributions(name="jupyterlab")), "not found -> make lab installs it"))
@@ -27,9 +27,9 @@ print(preflight())
 # %% [markdown]
 # ## How a board works
 #
-# The two grids below are **boards**. Point at a cell: the line under the board says what it is, and every cell with the same number
-# lights up. (Chapter 01 explains the three numbers in that line.) Click to pin it, click again to let go. With the keyboard: Tab to the
-# board, arrows, Enter. If you see words here and no grids, the widgets do not run: reload the page and run the cells again.
+# The two grids below are **boards**. Point at a cell: a line comes up under the board and says what it is, and every cell with the same
+# number lights up. (Chapter 01 explains the words in that line.) Click to pin it, click again to let go. With the keyboard: Tab to the
+# board, arrows, Enter. If you see words and no grids, the widgets do not run: reload the page and run the cells again.
 
 # %%
 compare("(3,5):(5,1)", "(3,5):(1,3)")
@@ -118,8 +118,7 @@ look = "an error below the bound: the DSL, the driver, PyTorch and the GPU work 
 checks = gemm_through_layouts(naive_gemm, one_pair, (120, 72, 40), time_mnk=(1024, 768, 512), chapter="00", look=look)
 
 # %% [markdown]
-# What to look at: on a GPU the line *error*, which must stay below its bound. Without one the line *CPU*: the loops gave NumPy's products.
-# Chapter 01 explains the rest.
+# What to look at: on a GPU the line *error*, which must stay below its bound; without one the line *CPU*. Chapter 01 explains the rest.
 #
 # How far is this simple kernel from cuBLAS, for large matrices?
 
@@ -149,7 +148,7 @@ Markdown(chapter_table())
 # | term | what it is | ours | DSL | C++ | chapter |
 # | --- | --- | --- | --- | --- | --- |
 # | layout | a rule from a coordinate to an offset, `shape:stride` | `Layout` | `make_layout` | `make_layout` | 01 |
-# | mode | one direction of a layout: an extent and a stride | `rank` | same | same | 01 |
+# | mode | one direction of a layout: an extent and a stride; `rank` counts them | `rank` | same | same | 01 |
 # | coordinate | which row and column | `L.coordinate` | `idx2crd` | `idx2crd` | 01 |
 # | index | the number of a coordinate, counted down the first column, then the next | `L.coordinate` | `idx2crd` | `idx2crd` | 01 |
 # | offset | the slot where an element lies, counted in elements; what `crd2idx` calls idx | `L.offsets` | `crd2idx` | `crd2idx` | 01 |

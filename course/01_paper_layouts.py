@@ -58,7 +58,7 @@ ask_choice(
 # %% [markdown]
 # ## 1. A buffer is a line
 #
-# On paper a matrix has two directions. Memory has one: it is a line of **slots**, each of which holds one **element**.
+# On paper a matrix has two directions. Memory has one: it is a line of **slots**, each with room for one **element**.
 
 # %% jupyter={"source_hidden": true}
 A = Layout((4, 6), (6, 1))
@@ -74,7 +74,7 @@ ask_choice(
 
 # %% [markdown]
 # Above, the matrix; below, the memory under it. Each box is a slot. Point at the last cell of a row: what lives in the slot after it? (The
-# line under the board also names an *index*. Leave it until section 4.)
+# line that comes up also names an *index*: section 4.)
 
 # %%
 A = Layout((4, 6), (6, 1))
@@ -94,8 +94,8 @@ explore(A, "memory_strip")
 #
 # $$\text{byte address} = \text{start of the buffer} + 2 \cdot \text{offset}$$
 #
-# Below the same in the **CuTe DSL**. There all this lives inside a `@cute.jit` function. The `print` in it runs while the function is
-# compiled.
+# Below the same in the **CuTe DSL**. There all this lives inside a `@cute.jit` function. Its `print` runs while the function is
+# compiled. A coordinate is one argument there, so it takes two pairs of parentheses: `A((1, 0))`. (Ours takes both forms.)
 
 # %%
 print("layoutviz: (1,0) has offset", A(1, 0), "and lies", 2 * A(1, 0), "bytes after the start")
@@ -136,7 +136,7 @@ ask_cells(
 )
 
 # %% [markdown]
-# Now all of them, by hand: print or draw this blank, and write in the offsets of `(4,4):(4,1)`. Then a second one for `(4,4):(1,4)`.
+# Now all of them, by hand: draw this blank twice, and write in the offsets of `(4,4):(4,1)` and those of `(4,4):(1,4)`.
 
 # %%
 draw((4, 4), "blank", title="4 rows, 4 columns")
@@ -193,9 +193,9 @@ the_rule_in_the_dsl()
 # Strides need not fit the shape. Most leave gaps.
 
 # %% jupyter={"source_hidden": true}
-filled = [(d, e) for d in range(1, 33) for e in range(1, 33) if sorted(Layout((3, 5), (d, e)).offsets()) == list(range(15))]
+filled = [(d, e) for d in range(1, 33) for e in range(1, 33) if sorted(Layout((4, 5), (d, e)).offsets()) == list(range(20))]
 ask_choice(
-    "15 elements, 3 rows and 5 columns. With how many pairs of strides do they fill the slots 0 to 14, one element in each?",
+    "20 elements, 4 rows and 5 columns. With how many pairs of strides do they fill the slots 0 to 19, one element in each?",
     options={
         1: "Is there only one order in which cells can be laid down without a gap?",
         2: "No other pair of strides does it. Find the two below.",
@@ -206,16 +206,16 @@ ask_choice(
 
 # %% [markdown]
 # Here is a pair that leaves gaps. A slot that is struck out holds nothing. How far is it from a cell to the one below it? Is that the
-# same everywhere? Then find the two pairs of strides that leave no gap and let no two cells share a slot. The line under the board
-# counts for you.
+# same everywhere? Then find the two pairs of strides that leave no gap and let no two cells share a slot (*aliasing*: section 6). The
+# caption counts for you. (A long strip is broken into lines: add the number on the left to the one on top.)
 
 # %%
-explore("(3,5):(9,1)", "memory_strip")
+explore("(4,5):(6,1)", "memory_strip")
 
 # %% [markdown]
 # **The rule.** A stride is the distance in memory from a cell to its neighbour along one mode, the same everywhere. A layout with last
 # stride 1 is **row-major**, with or without gaps. Without gaps, stride 0 is the length of a row: `(3,5):(5,1)`. With first stride 1 it is
-# **column-major**. Without gaps, stride 1 is then the length of a column: `(3,5):(1,3)`. NumPy counts its strides in bytes.
+# **column-major**. Without gaps, stride 1 is then the length of a column: `(3,5):(1,3)`.
 #
 # $$\text{stride}_0 = \text{offset}(i{+}1,j) - \text{offset}(i,j), \qquad \text{stride}_1 = \text{offset}(i,j{+}1) - \text{offset}(i,j)$$
 
@@ -271,13 +271,13 @@ explore(row_major, "memory_strip", label="index")
 
 # %% [markdown]
 # **The rule.** The index counts the cells: down column 0, then down column 1, and so on. **Mode 0 runs fastest.** (NumPy counts along the
-# rows.) This order depends on the shape alone; a stride cannot change it. `L(1)` is the offset of the cell below (0,0), so it is the
-# first stride: 4 for `(4,4):(4,1)`, 1 for `(4,4):(1,4)`. Index 4 is the top of column 1: there `(4,4):(4,1)` jumps back, from slot 12 to
-# slot 1. A layout written without strides is column-major without gaps, the one where index and offset agree.
+# rows.) This order depends on the shape alone. `L(1)` is the offset of the cell below (0,0), so it is the first stride: 4 for
+# `(4,4):(4,1)`, 1 for `(4,4):(1,4)`. Index 4 is the top of column 1: there `(4,4):(4,1)` jumps back, from slot 12 to slot 1. A layout
+# written without strides is column-major without gaps, the one where index and offset agree.
 #
 # $$\text{index} = i + j \cdot \text{extent}_0$$
 #
-# So three numbers are kept apart: the coordinate says *which row and column*, the index *which one in the count*, the offset *which
+# So three things are kept apart: the coordinate says *which row and column*, the index *which one in the count*, the offset *which
 # slot*.
 
 # %%
@@ -390,7 +390,7 @@ explore("(4,4):(1,5)", "memory_strip")
 # - Stride 0 is a **broadcast**: every step in that mode stays on the same slot. In `(4,4):(1,0)` the four cells of a row share one. In
 #   `(4,4):(0,1)` all rows are one row. So a row of numbers can be added to every row of a matrix without copies (chapter 15).
 #
-# The DSL takes all of them without a warning, since each has its use.
+# The DSL takes all of them without a warning.
 
 # %%
 for layout in map(Layout, ("(4,4):(1,5)", "(4,4):(1,3)", "(4,4):(0,1)")):
@@ -424,7 +424,7 @@ layout = Layout((6, 5), (8, 1))
 # %% [markdown]
 # ## 7. How much memory?
 #
-# Gaps cost memory, shared slots save it. Before a kernel runs, somebody must ask for the right amount.
+# Gaps cost memory, shared slots save it.
 
 # %% jupyter={"source_hidden": true}
 ask_choice(
@@ -438,8 +438,8 @@ ask_choice(
 )
 
 # %% [markdown]
-# Its memory, slot by slot. Which coordinate lives in the last slot? Then find strides with which the 16 elements need only 7 slots. What
-# is the least of all? And if no slot may be shared?
+# Which coordinate lives in the last slot? Then find strides with which the 16 elements need only 7 slots. What is the least of all? And
+# if no slot may be shared?
 
 # %%
 padded = Layout((4, 4), (1, 6))
@@ -448,7 +448,7 @@ explore(padded, "memory_strip")
 # %% [markdown]
 # **The rule.** **Size** counts the elements. **Cosize** counts the slots they need: one more than the largest offset. Allocate the cosize.
 # With less, the last elements lie past the end, and a kernel that writes them destroys what is there. With strides (0,0) one slot is
-# enough, with (1,1) 7 are; without sharing it takes 16. For `m` rows and `n` columns:
+# enough, with (1,1), (2,0) or (0,2) 7 are; without sharing it takes 16. For `m` rows and `n` columns:
 #
 # $$\text{size} = m \cdot n, \qquad \text{cosize} = (m-1) \cdot \text{stride}_0 + (n-1) \cdot \text{stride}_1 + 1$$
 
@@ -485,8 +485,7 @@ cells = [(2, 1), (0, 2), (1, 2)]
 #
 # Given: the layout `(5,6):(9,1)`, rows padded to 9. A colleague allocates its `size`, and the kernel writes past the end. Wanted:
 # `slots`, the smallest number of slots that is enough. Work it out before you ask `Layout`. Run the cell as it is to type the number
-# below it. Judged by the number. (On a right answer you see the memory. It is broken into lines: a slot is the number on the left plus
-# the one on top.)
+# below it. Judged by the number. (On a right answer you see the memory.)
 
 # %% exercise="01.4" tags=["exercise", "inline"]
 ### BEGIN SOLUTION
@@ -498,18 +497,18 @@ slots = max(Layout((5, 6), (9, 1)).offsets()) + 1
 # %% [markdown]
 # ## On the GPU
 #
-# The product of two matrices is called a **GEMM**. Here `A` has `M` rows and `K` columns, all numbers fp16. A textbook has `B` with `K`
-# rows and `N` columns. CuTe keeps its transpose, `N` by `K`: then `k`, over which the sum runs, is mode 1 of both, and both can be read
-# in the same way. So each element of `C`, `M` by `N`, comes from a row of `A` and a row of `B`.
+# In this GEMM `A` has `M` rows and `K` columns, all numbers fp16. A textbook has `B` with `K` rows and `N` columns. CuTe keeps its
+# transpose, `N` by `K`: then `k`, over which the sum runs, is mode 1 of both. So each element of `C`, `M` by `N`, comes from a row of
+# `A` and a row of `B`.
 #
-# Below is a whole kernel, one thread for each element of `C`. Find one thing in it: it says `mA[m, k]` and `mB[n, k]`, never a stride.
+# Below is a whole kernel, one thread for each element of `C`. Find one thing in it: `mA[m, k]` and `mB[n, k]`, never a stride.
 # Where an element lies is the layout's business. (Writing kernels starts in chapter 06.)
 
 # %% include="ladder/naive.py:TILE,dot,naive_kernel,naive_gemm" needs="dsl"
 from ladder.naive import naive_gemm
 
 # %% [markdown]
-# Each of the two can lie row by row or column by column. That makes four pairs.
+# Each of the two can lie row by row or column by column: four pairs.
 #
 # | name | A lies | B lies |
 # | --- | --- | --- |
@@ -541,9 +540,9 @@ compare({"A by rows": small["TN"][0], "A by columns": small["NN"][0]})
 # Each thread takes one step of `k` after the other. How far is such a step in each of the two?
 #
 # One kernel, four pairs of layouts, sizes that are not square and do not fit the blocks. On a GPU each result is checked, beside cuBLAS,
-# against NumPy's product in fp32 (32 bits): the errors of both are printed. Without a GPU the kernel is compiled (for `sm_90a`, a Hopper
-# GPU), and the same sums run on the CPU. Then two lines show machine code, called SASS. `LDG` is a load from memory. The number after its
-# `+` is how many bytes further the next `k` lies.
+# against NumPy's product in fp32 (32 bits): the errors of both are printed. Without a GPU the kernel is compiled (for `sm_90a`), and the
+# same sums run on the CPU. Two lines then show machine code, called SASS. `LDG` is a load from memory. The number after its `+` is how
+# many bytes further the next `k` lies.
 
 # %% needs="dsl"
 from ladder import harness
@@ -551,7 +550,7 @@ from ladder import harness
 checks = harness.gemm_through_layouts(naive_gemm, pairs, chapter="01")
 
 # %% [markdown]
-# Now pad the columns of `A` by 8, so that they lie `M + 8` apart.
+# Now pad the columns of `A` by 8.
 
 # %% jupyter={"source_hidden": true}
 M, K = 200, 72  # of the cell above
@@ -567,9 +566,10 @@ ask_choice(
 )
 
 # %% [markdown]
-# See it: change one number of `A_columns` in `pairs`, and run the cells from there on again. What changes in the lines of `NN` and `NT`?
+# See it: in the line of `A_columns` in `pairs`, write `M + 8` for the last `M`, and run the cells from there on again. What changes in the
+# lines *pairs* of NN and NT? And, without a GPU, in the line *SASS* of NN?
 #
-# How fast is such a simple kernel, in percent of cuBLAS? Guess, then run this.
+# The course's figure again: its mark stands where it stood in chapter 00. Chapter 04 is the first to move it.
 
 # %%
 from ladder.thermometer import thermometer

@@ -165,7 +165,7 @@ def test_01_3_takes_the_cells_of_those_slots_and_no_others(cells):
     ((0, 4), "There is no column 4: columns count from 0, so the last one is 3."),
 ])  # fmt: skip
 def test_01_3_says_why_a_pair_is_no_cell(cell, says):
-    for cells in ([cell], ((2, 1), list(cell)), np.array([cell, (2, 1)])):
+    for cells in ([cell], ((2, 1), list(cell)), {cell}, np.array([cell, (2, 1)])):
         with pytest.raises(BadAnswer, match=re.escape(f"`cells` has ({cell[0]}, {cell[1]}). {says}") + "$"):
             ch01.check_slots_6_to_9(cells)
 

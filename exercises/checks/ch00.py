@@ -13,8 +13,10 @@ ASKED = range(10, 13)  # the end of one row and the start of the next
 
 def check_first_answer(cells) -> Verdict:
     """The cells of (4,6):(6,1) that hold 10, 11 and 12."""
-    for cell in _listed(cells):
-        _demand_pair(cell)
+    entries = _listed(cells)
+    column_first = bool(entries) and all(_is_pair(cell) and _is_cell(*cell[::-1]) for cell in entries)
+    for cell in entries:
+        _demand_pair(cell, column_first)
     praise = "After the end of a row the numbers go on at the start of the next. Boards, Check and verdicts work here."
     return judge_cells("cells", cells, ROWS, _cells_with(ROWS, ASKED), praise, _mistake)
 
@@ -25,12 +27,27 @@ def _listed(cells) -> list:
     return list(cells) if isinstance(cells, (list, tuple, set, frozenset, range)) else []
 
 
-def _demand_pair(cell) -> None:
-    """Refuse what is no cell of ROWS in words that chapter 00 has: later chapters take an index as well."""
+def _is_pair(cell) -> bool:
+    return isinstance(cell, (tuple, list)) and len(cell) == 2 and all(type(number) is int for number in cell)
+
+
+def _is_cell(row: int, column: int) -> bool:
+    rows, columns = ROWS.shape
+    return 0 <= row < rows and 0 <= column < columns
+
+
+def _demand_pair(cell, column_first: bool) -> None:
+    """Refuse what is no cell of ROWS in words that chapter 00 has: later chapters take an index as well.
+
+    column_first: with row and column swapped, all pairs of the answer are cells.
+    """
     if type(cell) is int:
         which = f"Write the cell that holds {cell}." if cell in ASKED else "Write each cell as such a pair."
         raise BadAnswer(f"A cell is a pair (row, column), and {cell} is one number. {which}")
-    if isinstance(cell, (tuple, list)) and len(cell) == 2 and all(type(number) is int for number in cell):
+    if _is_pair(cell) and not _is_cell(*cell):
+        if column_first:
+            words = "With row and column swapped each pair would be a cell of the board."
+            raise BadAnswer(f"`cells` has ({cell[0]}, {cell[1]}). {words} In a pair the row comes first: (row, column).")
         for name, number, extent in zip(("row", "column"), cell, ROWS.shape, strict=True):
             if not 0 <= number < extent:
                 last = f"{name}s count from 0, so that the last one is {extent - 1}"
@@ -76,7 +93,7 @@ EXERCISES = {
                 "the starter": ("cells = ...", "Line 2 of the cell"),
                 "the constant": ("cells = [(i, j) for i in range(4) for j in range(6)]", "21 of your 24 cells"),
                 "the transposed": ("cells = [(2, 2), (3, 2), (0, 3)]", "ran down the columns"),
-                "the transposed pairs": ("cells = [(4, 1), (5, 1), (0, 2)]", "There is no row 4: rows count from 0"),
+                "the transposed pairs": ("cells = [(4, 1), (5, 1), (0, 2)]", "the row comes first: (row, column)"),
                 "the off-by-one": ("cells = [(1, 3), (1, 4), (1, 5)]", "hold 9, 10, 11"),
                 "the off-by-one, late": ("cells = [(1, 5), (2, 0), (2, 1)]", "hold 11, 12, 13"),
                 "the numbers for the cells": ("cells = [10, 11, 12]", "10 is one number. Write the cell that holds 10."),

@@ -91,8 +91,22 @@ def _padding_mistake(answer) -> Mistake | None:
 
 def check_slots_6_to_9(cells) -> Verdict:
     """The cells of (3,4):(1,4) in slots 6 to 9; slot 7 holds none."""
+    for cell in entries if isinstance(entries := plain(cells), (list, tuple, set, frozenset)) else ():
+        _demand_cell(cell)
     praise = "Four slots and three cells: each column takes 3 of its 4 slots, so one of these holds nothing."
     return judge_cells("cells", cells, COLUMNS, _cells_in(COLUMNS, ASKED_SLOTS), praise, _cells_mistake)
+
+
+def _demand_cell(cell) -> None:
+    """Refuse a pair that is no cell of COLUMNS; the formula gives it a slot all the same."""
+    if not (isinstance(cell, (tuple, list)) and len(cell) == 2 and all(type(place) is int for place in cell)):
+        return  # judge_cells reads the rest
+    for name, place, extent in zip(("row", "column"), cell, COLUMNS.shape, strict=True):
+        if not 0 <= place < extent:
+            words = f"There is no {name} {place}: {name}s count from 0, so the last one is {extent - 1}."
+            slot = sum(step * stride for step, stride in zip(cell, COLUMNS.stride, strict=True))
+            gap = " A slot need not hold a cell." if slot in ASKED_SLOTS else ""
+            raise BadAnswer(f"`cells` has ({cell[0]}, {cell[1]}). {words}{gap}")
 
 
 def _cells_in(layout: Layout, slots: range) -> frozenset[int]:
@@ -145,8 +159,11 @@ def _allocation_mistake(slots: int) -> Mistake | None:
         words = "That pads every row, also the last one, after which nothing follows."
         return Mistake("gap at the end", words, "Which is the last slot that holds an element?")
     if slots in (Layout(ALLOCATED.shape, (right, down)).cosize, columns * down):
-        words = "It would be enough if one step to the right moved 9 slots."
-        return Mistake("strides swapped", words, "Which of the two strides is the step down?")
+        words = "That fits a step to the right that moves 9 slots. Here the step down moves 9, and fewer slots are enough."
+        return Mistake("strides swapped", words, "How many steps down is it to the last element, and how many to the right?")
+    if slots == ALLOCATED.cosize + 1:
+        words = "That goes on after the slot of the last element."
+        return Mistake("a slot too many", words, "How many slots are there up to slot 3, with slot 3?")
     if slots in (end := rows * down + columns * right, end + 1):
         words = "You take as many steps down as there are rows, and as many to the right as there are columns."
         return Mistake("a step too many", words, "How many steps is it from row 0 to the last row?")
@@ -166,8 +183,12 @@ def check_every_second(every_second) -> Verdict:
 
 
 def _some_layouts(random: Random) -> list[tuple[Layout]]:
-    """New layouts of two modes, with both even and odd numbers of rows among them; in the last, every row is the same."""
-    layouts = [random_layout(random) for _ in range(6)]
+    """New layouts of two modes, with both even and odd numbers of rows among them.
+
+    In the first, row-major, the rows are padded; in the last, every row is the same.
+    """
+    rows, columns = random.sample(range(3, 8), 2)
+    layouts = [Layout((rows, columns), (columns + random.randrange(1, 4), 1)), *(random_layout(random) for _ in range(6))]
     for odd in (0, 1):
         layouts.append(next(layout for layout in iter(lambda: random_layout(random), None) if layout.shape[0] % 2 == odd))
     return [(layout,) for layout in (*layouts, Layout((random.randrange(3, 8), 4), (0, 1)))]
@@ -313,19 +334,23 @@ BY_HAND_SLIPS = {
     tuple(BY_HAND(*divmod(index, 4)) for index in ASKED_INDICES): ALONG_THE_ROWS,
     tuple(divmod(index, 4)[0] + 3 * divmod(index, 4)[1] for index in ASKED_INDICES): ALONG_THE_ROWS,  # the index of that cell
     tuple(map(Layout((3, 4), (1, 5)), ASKED_INDICES)): Mistake(
-        "strides swapped", "They would lie there if one step down moved 1 slot and one step to the right moved 5.",
+        "strides swapped", "Your five numbers would be right if one step down moved 1 slot and one step to the right moved 5.",
         "Which of the two strides is the step down?",
     ),
     tuple(map(Layout((3, 4), (4, 1)), ASKED_INDICES)): Mistake(
-        "no gaps", "They would lie there if each row began right after the end of the row before it.",
+        "no gaps", "Your five numbers would be right if each row began right after the end of the row before it.",
         "How far does one step down move in `(3,4):(5,1)`?",
     ),
     tuple(map(Layout((4, 4), (5, 1)), ASKED_INDICES)): Mistake(
-        "four rows", "They would lie there if a column had 4 cells.",
+        "four rows", "Your five numbers would be right if a column had 4 cells.",
         "How many cells does column 0 have, and which index is the first of column 1?",
     ),
+    tuple(BY_HAND.stride[0] * index for index in ASKED_INDICES): Mistake(
+        "only down", f"You took each index for steps down. Column 0 has only {BY_HAND.shape[0]} cells.",
+        "Where does the count go on after the last cell of column 0?",
+    ),
     tuple(BY_HAND(index - 1) for index in ASKED_INDICES): Mistake(
-        "counted from 1", "They would lie there if the indices began with 1.", "Which index has the cell (0,0)?",
+        "counted from 1", "Your five numbers would be right if the indices began with 1.", "Which index has the cell (0,0)?",
     ),
     tuple(2 * BY_HAND(index) for index in ASKED_INDICES): Mistake(
         "bytes for elements", "Every offset is twice as large as it should be, as when the bytes of fp16 are counted.",
@@ -370,6 +395,10 @@ EVERY_SECOND_SLIPS = (
     (lambda layout: Layout(second_rows(layout).shape[::-1], second_rows(layout).stride), Mistake(
         "strides alone", "It swaps the strides and leaves the shape in its order.",
         "How many rows has the transpose of a matrix of 2 rows and 5 columns?",
+    )),
+    (lambda layout: Layout(second_rows(layout).shape, (1, 2 * layout.shape[1])), Mistake(
+        "row-major without gaps", "Its strides would be right if the matrix were row-major without gaps. Each layout has its own.",
+        "Which names in the starter stand for a step down and a step to the right?",
     )),
     (lambda layout: Layout(second_rows(layout).shape, (second_rows(layout).shape[1], 1)), SECOND_COPIED),
     (lambda layout: Layout(second_rows(layout).shape), SECOND_COPIED),
@@ -436,6 +465,7 @@ EXERCISES = {
                 "index for offset": ("offsets = [1, 2, 3, 5, 10]", "the indices themselves"),
                 "no gaps": ("offsets = [4, 8, 1, 9, 7]", "right after the end of the row before"),
                 "columns of 4": ("offsets = [5, 10, 15, 6, 12]", "if a column had 4 cells"),
+                "only down": ("offsets = [5, 10, 15, 25, 50]", "Column 0 has only 3 cells"),
                 "bytes for elements": ("offsets = [10, 20, 2, 22, 16]", "bytes"),
                 "the last one wrong": ("offsets = [5, 10, 1, 11, 9]", "Index 10 is coordinate (1,3). Your `L(10)`, 9"),
                 "coordinates": ("offsets = [(1, 0), (2, 0), (0, 1), (2, 1), (1, 3)]", "holds coordinates"),
@@ -516,8 +546,8 @@ EXERCISES = {
                 "a cell for each slot": ("cells = [(2, 1), (0, 2), (1, 2), (2, 2)]", "a slot need not hold one"),
                 "one missing": ("cells = [(2, 1), (0, 2)]", "some are still missing"),
                 "none": ("cells = []", "holds no cell yet"),
-                "a cell in the gap": ("cells = [(2, 1), (3, 1), (0, 2), (1, 2)]", "(3, 1), which is no cell"),
-                "counted from 1": ("cells = [(3, 2), (1, 3), (2, 3)]", "(3, 2), which is no cell"),
+                "a cell in the gap": ("cells = [(2, 1), (3, 1), (0, 2), (1, 2)]", "A slot need not hold a cell"),
+                "counted from 1": ("cells = [(3, 2), (1, 3), (2, 3)]", "There is no row 3: rows count from 0"),
                 "one cell, bare": ("cells = (2, 1)", "in two ways"),
                 "twice the same": ("cells = [(2, 1), 5, (0, 2), (1, 2)]", "(2,1) twice"),
                 "words": ("cells = '(2,1), (0,2), (1,2)'", "type str"),
@@ -549,11 +579,12 @@ EXERCISES = {
             wrong={
                 "the starter": ("slots = ...", "Line 2 of the cell"),
                 "the constant": ("slots = 0", "`slots` is 0, and that is not right"),
-                "the transposed": ("slots = Layout((5, 6), (1, 9)).cosize", "one step to the right moved 9"),
+                "the transposed": ("slots = Layout((5, 6), (1, 9)).cosize", "a step to the right that moves 9"),
                 "the off-by-one": ("slots = 4 * 9 + 5 * 1", "41 is the last offset"),
                 "the size": ("slots = Layout((5, 6), (9, 1)).size", "counts the elements"),
                 "the last row padded": ("slots = 5 * 9", "after which nothing follows"),
-                "columns for rows": ("slots = 6 * 9", "one step to the right moved 9"),
+                "columns for rows": ("slots = 6 * 9", "a step to the right that moves 9"),
+                "a slot too many": ("slots = 4 * 9 + 5 * 1 + 2", "after the slot of the last element"),
                 "extents for the last coordinate": ("slots = 5 * 9 + 6 * 1", "as many steps down as there are rows"),
                 "extents for the last coordinate, and slot 0": ("slots = 5 * 9 + 6 * 1 + 1", "as many steps down as there are rows"),
                 "bytes for elements": ("slots = 84", "bytes"),
@@ -600,6 +631,7 @@ EXERCISES = {
                 "every second column": (_second("((columns + 1) // 2, rows), (2 * right, down)"), "every second column"),
                 "shape alone": (_second("(columns, (rows + 1) // 2), (2 * down, right)"), "leaves the strides"),
                 "strides alone": (_second("((rows + 1) // 2, columns), (right, 2 * down)"), "leaves the shape"),
+                "row-major without gaps": (_second("(columns, (rows + 1) // 2), (1, 2 * columns)"), "row-major without gaps"),
                 "a copy by rows": (_second("(columns, (rows + 1) // 2), ((rows + 1) // 2, 1)"), "were copied"),
                 "a copy by columns": (_second("(columns, (rows + 1) // 2), (1, columns)"), "were copied"),
                 "bytes for elements": (_second("(columns, (rows + 1) // 2), (2 * right, 4 * down)"), "bytes"),
@@ -699,7 +731,7 @@ EXERCISES = {
                 "Take the same step four times, from 0: 0, s, 2s, 3s. For which s do the four leave different remainders?",
                 "Both strides are such steps. Which two of them share no slot, and stay below slot 32?",
             ),
-            why="Steps of 3 and 5 move the remainder on by 3 and by 1. Any two odd strides do, if no slot is shared.",
+            why="Every odd step gives four remainders. Of steps other than 1, only 3 with 5 and 3 with 7 share no slot and stay below 32.",
             also="layout = Layout((4, 4), (3, 7))",
             wrong={
                 "the starter": ("layout = Layout((4, 4), (..., ...))", "Line 2 of the cell"),
