@@ -1,9 +1,8 @@
 # %% [markdown]
 # # 03 · Composition
 #
-# After this lesson you can put one layout after another: to take every second column, to reshape, to read a buffer that somebody
-# stored in pieces, all without moving data. You can say when no layout does it, and turn a layout around. Sixty minutes; guess first,
-# read second.
+# After this lesson you can put one layout after another: to take every second column, to reshape, to read a buffer that was stored in
+# pieces, all without moving data. You can say when no layout does it, and turn a layout around. Sixty minutes; guess first.
 
 # %% tags=["setup"]
 from exercises import ask_cells, ask_choice
@@ -13,7 +12,7 @@ from layoutviz.views.composition import composition as composed_view
 # %% [markdown]
 # ## A bet, and two questions
 #
-# First a bet. You need not know how yet.
+# First a bet: you need not know how.
 
 # %% jupyter={"source_hidden": true}
 ask_choice(
@@ -71,27 +70,27 @@ ask_choice(
 )
 
 # %% [markdown]
-# The same offsets in the same cells. What is the coordinate of slot 12 on the left, and what on the right?
+# The same offsets in the same cells. What is the coordinate of the cell in slot 12 on the left, and what on the right?
 
 # %%
 compare({"long": long, "short": coalesce(long)})
 
 # %% [markdown]
-# Now move. Below is one row of 12 cells, in the order of the index. Slide *stride 0.1* until the numbers grow by one step all along
-# the row: then one mode is enough. How do 4 and 2 make that stride?
+# Below is one row of 12 cells, in the order of the index. Slide *stride 0.1* until all steps along the row are equal: then one mode is
+# enough. How do 4 and 2 make that stride?
 
 # %%
 explore("((4,3)):((2,9))")
 
 # %% [markdown]
 # **The rule.** A mode *continues* the one before it if its stride is where that one ends: that one's extent times stride. Two such
-# modes are **merged** into one. Modes of extent 1 go. This is called **coalescing**. Every index keeps its offset; the nested
+# modes are **merged** into one. Modes of extent 1 are left out. This is **coalescing**. Every index keeps its offset; the nested
 # coordinates are lost.
 #
 # $$(s_0,s_1):(d_0,\,s_0 d_0) \;\to\; s_0 s_1 : d_0$$
 #
-# Coalescing the whole may also merge rows with columns. To keep a matrix a matrix, coalesce **by mode**: give one entry for each mode
-# that is to stay (any numbers do; in the DSL the argument is `target_profile`).
+# Coalescing the whole may merge rows with columns. To keep a matrix a matrix, coalesce **by mode**: give one entry for each mode that
+# is to stay (any number; in the DSL as `target_profile`).
 
 # %%
 tiled = Layout("((2,3),(2,4)):((1,2),(6,12))")
@@ -125,25 +124,25 @@ ask_cells(
 )
 
 # %% [markdown]
-# On the board of `A` each cell says *index → offset*. `B` gives an index; find it left of an arrow in `A`; what stands right of that
-# arrow is in `A o B`. Cells that `B` leaves out have no colour. Which columns of `A` are taken?
+# On the board of `A` each cell says *index → offset*. `B` gives an index; find it left of an arrow in `A`; what stands right of it is
+# in `A o B`. Which columns of `A` are taken?
 
 # %%
 B = Layout((4, 3), (1, 8))
 draw(A, "composition", b=B)
 
 # %% [markdown]
-# Now set the shape and the strides of `B`. Can you pick rows 0 and 2 of columns 0, 1 and 2? Then go back, and make the second stride
-# of `B` 12: which cells are hatched, and why? (Where a cell is crossed there is no such layout; section 4 says why.)
+# Set the shape and the strides of `B`. Can you pick rows 0 and 2 of columns 0, 1 and 2? Then go back, and make the second stride
+# of `B` 12: which cells are hatched, and why? (Where a cell is crossed there is no such layout: section 4.)
 
 # %%
 explore(A, "composition", b=B)
 
 # %% [markdown]
 # **The rule.** `A o B`, read "A after B", is the **composition** of `A` and `B`: first `B`, then `A`. It has as many elements as `B`,
-# named as `B` names them (a mode may split, section 3). `B` chooses and names, `A` knows where they lie. So every view of a part of a
-# matrix is a composition, and no data moves. What `B` gives is an index of `A`, never a slot. If it goes past `A`'s last index, `A`'s
-# last mode continues: the slot may be another element's, or none's. This equation is the **law** of composition:
+# named as `B` names them (a mode may split, section 3). `B` chooses and names, `A` knows where they lie. So every layout that reads a
+# part of a matrix is a composition, and no data moves. What `B` gives is an index of `A`, never a slot. If it goes past `A`'s last
+# index, `A`'s last mode continues: the slot may be another element's, or none's. This is the **law** of composition:
 #
 # $$(A \circ B)(i) = A(B(i))$$
 
@@ -176,7 +175,7 @@ offsets = [0, 8, 16, 2, 10, 18]
 # %% [markdown]
 # ## 3. The rule by strides
 #
-# A kernel wants a layout, not a table of `A(B(i))`. How does one come to its strides?
+# A kernel wants strides, not a table of `A(B(i))`. How does one find them?
 
 # %% jupyter={"source_hidden": true}
 ask_choice(
@@ -192,7 +191,7 @@ ask_choice(
 
 # %% [markdown]
 # `B` has one mode, `A o B` has two. Slide the stride of `B` through 1, 2, 3, 4. For which does one mode do? For which is there no
-# layout at all, and why that one?
+# layout at all, and why that one? (At 4 two cells are hatched: past the last index, as in section 2.)
 
 # %%
 explore(A, "composition", b="8:2")
@@ -200,18 +199,19 @@ explore(A, "composition", b="8:2")
 # %% [markdown]
 # **The rule.** `B = n:d` takes `n` indices, `d` apart. Go through the modes of `A`, `s:t`, from the first one on:
 #
+# - The steps stay inside this mode (the last one, `(n-1)*d`, is below `s`), or it is `A`'s last, which continues: `n:d*t`, done.
 # - `d` is a multiple of `s`: the steps jump over this mode. Divide `d` by `s` and take the next mode.
-# - `d` divides `s`: the steps meet `s/d` cells of this mode, `d*t` slots apart. Then they go through the next mode one by one (there
-#   the step is 1). So `n` must be a multiple of `s/d`, or so small that the steps stay inside this mode.
+# - `d` divides `s`: the steps meet `s/d` cells of this mode, `d*t` slots apart, and go on through the next one with step 1. So `n` must
+#   be a multiple of `s/d`; the rest of the count is `n/(s/d)`.
 # - Neither: the steps meet other cells in every column, and mostly no strides describe that. (A few elements may fit all the same:
 #   `4:5` is the diagonal, `4:7`.)
 #
 # If `B` has several modes, each is composed by itself and keeps its place. A mode of `B` may split; it is never merged with another.
 #
-# $$(4,6):(6,1) \,\circ\, 8:2 \;=\; (4/2,\; 8/2):(2\cdot 6,\; 1) \;=\; (2,4):(12,1)$$
+# $$(4,6):(6,1) \,\circ\, 8:2 \;=\; (4/2,\; 8/(4/2)):(2\cdot 6,\; 1) \;=\; (2,4):(12,1)$$
 
 # %%
-for b in ("8:1", "8:2", "8:4", "(2,4):(2,4)"):
+for b in ("8:1", "8:2", "6:4", "(2,4):(2,4)"):
     print(f"layoutviz {A} o {b} = {composition(A, b)}")
 print(explain("composition", A, "(2,4):(2,4)"))
 
@@ -219,7 +219,7 @@ print(explain("composition", A, "(2,4):(2,4)"))
 @cute.jit
 def rule_in_the_dsl():
     A = cute.make_layout((4, 6), stride=(6, 1))
-    for shape, stride in ((8, 1), (8, 2), (8, 4), ((2, 4), (2, 4))):
+    for shape, stride in ((8, 1), (8, 2), (6, 4), ((2, 4), (2, 4))):
         B = cute.make_layout(shape, stride=stride)
         print("DSL", A, "o", B, "=", cute.composition(A, B))
 
@@ -256,32 +256,31 @@ ask_choice(
 )
 
 # %% [markdown]
-# The board draws the function, and beside it the layout that comes nearest. Crossed cells are wrong. Slide the stride of `B`: at
-# which of 1, 2 and 3 do the crosses go away? (At 3 two cells are hatched: they are past the last index, as in section 2.)
+# Beside the function is the layout that comes nearest. Crossed cells are wrong. Slide the stride of `B`: at which of 1, 2 and 3 do the
+# crosses go away?
 
 # %%
 explore(small, "composition", b="6:2")
 
 # %% [markdown]
-# A second way to fail. Here each mode of `B` composes well by itself. Which cell is wrong, and which two steps meet there?
+# A second way to fail, though each mode of `B` composes well by itself. Which cell is wrong, and which steps meet there?
 
 # %%
-square = Layout((3, 3), (3, 1))
-draw(square, "composition", b="(2,2):(1,2)")
+draw("(6,2):(2,1)", "composition", b="(3,2):(2,3)")
 
 # %% [markdown]
-# **The rule.** `A(B(i))` is always a function, but not always a layout. It surely is one if (1) each mode of `B` fits
-# the modes of `A`, as in section 3, and (2) the modes of `B` add up: the offset of a step along both is the sum of the two offsets. In
-# the last board a step along both is 1 + 2 = 3 indices. That carries into `A`'s next column, and `A(3)` is not `A(1) + A(2)`.
+# **The rule.** `A(B(i))` is always a function, but not always a layout. It surely is one if (1) each mode of `B` fits the modes of `A`,
+# as in section 3, and (2) the modes of `B` add up: the offset of steps along both is the sum of the two offsets. On the last board
+# the steps to `(2,1)` are 4 + 3 = 7 indices. That carries into `A`'s next column, and `A(7)` is not `A(4) + A(3)`.
 #
-# `composition` in layoutviz looks at the table: it gives a layout whenever there is one, else it names the first coordinate that fails.
+# `composition` in layoutviz looks at the table: it gives a layout whenever there is one, else it names the first wrong coordinate.
 # The DSL (4.8.1) does not. It refuses some that exist, and where none exists it may give a layout that computes something else,
-# without a word. Four questions, all within `A`'s indices:
+# without a word. Four questions, all within `A`'s indices (the third is one where both agree):
 
 # %%
 asked = [
     ("(3,4):(4,1)", "6:2"),
-    ("(3,3):(3,1)", "(2,2):(1,2)"),
+    ("(6,2):(2,1)", "(3,2):(2,3)"),
     ("(10,2):(16,4)", "(3,4):(1,5)"),
     ("(2,2):(8,1)", "2:3"),
 ]
@@ -292,7 +291,7 @@ for a, b in asked:
         print(f"layoutviz refuses: {refused}")
 
 # %% [markdown]
-# What the DSL says to each, asked in a process of its own, and judged by the law `A(B(i))`:
+# What the DSL says to each, judged by the law `A(B(i))`:
 
 # %% needs="dsl"
 from layoutviz.cute import in_dsl
@@ -349,16 +348,15 @@ compare(
 )
 
 # %% [markdown]
-# Now do by one layout what the last tuple did: slide both strides of `B` until `A o B` shows 0, 2, 4 over 12, 14, 16.
+# Do by one layout what the last tuple did: slide both strides of `B` until `A o B` shows 0, 2, 4 over 12, 14, 16.
 
 # %%
 explore(A, "composition", b="(2,3):(1,2)")
 
 # %% [markdown]
-# **The rule.** A layout `B` counts along the whole index of `A`. A tuple has one entry for each mode, which counts inside that mode and
-# needs to know nothing of the others. `None` leaves a mode as it is. A shape and a tuple look alike: `(2, 3)` is two
-# entries, `Layout((2, 3))` is one layout, `(2,3):(1,2)`, and `A o (2,3):(1,2)` does not even exist. The tile of a thread block
-# (chapter 04) is taken by mode.
+# **The rule.** A layout `B` counts along the whole index of `A`. A tuple has one entry for each mode, which counts inside that mode
+# only. `None` leaves a mode as it is. A shape and a tuple look alike: `(2, 3)` is two entries, `Layout((2, 3))` is one layout,
+# `(2,3):(1,2)`, and `A o (2,3):(1,2)` does not even exist. The tile of a thread block (chapter 04) is taken by mode.
 #
 # $$(A_0, A_1) \circ (B_0, B_1) = (A_0 \circ B_0,\; A_1 \circ B_1)$$
 
@@ -378,10 +376,10 @@ by_mode_in_the_dsl()
 # ### Exercise 03.4 · Every second column ★★
 #
 # Given: any layout `A` of two modes, in any order in memory, perhaps padded. Its modes may be nested, as in
-# `((3,2),(4,2)):((4,24),(1,12))`, 6 rows and 8 columns. So the number of columns is `A[1].size`: `A[1]` is mode 1 as a layout. It is
-# even, and if the columns are nested, so is their first part. Wanted: a function `even_columns(A)` that gives the layout of columns 0,
-# 2, 4 and so on, in the same slots. Judged on layouts that are new and random each time: by the sizes of its two modes, and by the
-# offset of every coordinate.
+# `((3,2),(4,2)):((4,24),(1,12))`, 6 rows and 8 columns. So the number of columns is `A[1].size`: `A[1]` is mode 1 as a layout. That
+# number is even, and if the columns are nested, so is their first part. Wanted: a function `even_columns(A)` that gives the layout of
+# columns 0, 2, 4 and so on, in the same slots. Judged on layouts that are new and random each time: by the sizes of its two modes, and
+# by the offset of every coordinate.
 
 # %% exercise="03.4" tags=["exercise", "inline"]
 ### BEGIN SOLUTION
@@ -397,9 +395,8 @@ def even_columns(A):
 # %% [markdown]
 # ## 6. A reshape is a composition
 #
-# A matrix `M` of 4 rows and 6 columns was stored in chunks: the first 2 columns of all rows, then the next 2, then the last 2. Within a
-# chunk the rows follow each other. As an array that is `(chunk, row, inner)`, 3 by 4 by 2, the last one fastest in memory:
-# `(3,4,2):(8,2,1)`.
+# A matrix `M` of 4 rows and 6 columns was stored in 3 chunks of 2 columns, each chunk row by row. As an array that is `(chunk, row, c)`,
+# where `c` is the column inside the chunk, 0 or 1: `(3,4,2):(8,2,1)`.
 
 # %% jupyter={"source_hidden": true}
 stored = Layout((3, 4, 2), (8, 2, 1))
@@ -415,28 +412,28 @@ ask_choice(
 )
 
 # %% [markdown]
-# One layout says it for the whole matrix: a `B` that gives for each `M(i,j)` its index in the stored array. There the chunk is mode 0,
-# so it runs fastest in the index, whatever lies next in memory: one chunk further is 1 index, one row 3, one step within a chunk 12.
-# On the board `A` has three modes, so it is drawn as one board for each inner: `(:,:,0)` is inner 0. There a row is a chunk, and a
-# column is a row of `M`. Which index of `A` is `M(1,3)`?
+# One layout says it for the whole matrix (in NumPy: a transpose, then a reshape): a `B` that gives for each `M(i,j)` its index in the
+# stored array. There the chunk is mode 0, so it runs fastest in the index, whatever lies next in memory: one chunk further is 1 index,
+# one row 3, one step of `c` 12. `A` has three modes, so it is drawn as one board for each `c`: `(:,:,0)` is `c` = 0. There a row is a
+# chunk, and a column is a row of `M`. Which index of `A` is `M(1,3)`?
 
 # %%
 draw(stored, "composition", b=names)
 
 # %% [markdown]
-# Someone pads each chunk to 10 slots. Change that one number of `A` to 10. Which number of `B` must change with it? And which stride of
-# the result has changed?
+# Someone pads each chunk to 10 slots. Change that one number of `A`. Which number of `B` must change with it? And which stride of the
+# result has changed?
 
 # %%
 explore(stored, "composition", b=names)
 
 # %% [markdown]
 # **The rule.** A reshape is a `B` that says in the new shape which element is meant. `A` knows the memory. If the memory changes, `B`
-# stays. The new shape alone is not enough: `Layout(new_shape)` has column-major strides, and reads the right elements only where `A`
-# is column-major without gaps.
+# stays. A layout of the new shape alone, without `A o`, does not know the memory. Where does it put `M(1,3)`?
 
 # %%
 print("layoutviz", composition(stored, names), " padded:", composition("(3,4,2):(10,2,1)", names))
+print("M(1,3): A o B", composition(stored, names)(1, 3), " the shape alone", Layout(names.shape)(1, 3))
 
 # %% needs="dsl"
 @cute.jit
@@ -479,29 +476,33 @@ ask_choice(
 )
 
 # %% [markdown]
-# The layout `R`, on the board as `B`, takes a slot and gives the index of its element. What does `A o B` hold down its columns, and
-# why must it?
+# The layout `R`, on the board as `B`, takes a slot and gives the index of its element. What does `A o B` hold
+# down its columns, and why?
 
 # %%
 R = right_inverse(A)
 draw(A, "composition", b=R)
 
 # %% [markdown]
-# Now pad the rows of `A`: slide its first stride to 8. How many cells of `A o B`, from the first one on, still hold their own index?
+# Pad the rows of `A`: slide its first stride to 8. How many cells of `A o B`, from the first one on, still hold their own index?
 
 # %%
 explore(A, "composition", b=R)
 
 # %% [markdown]
 # **The rule.** A **right inverse** `R` has `A(R(o)) = o` for each slot `o` that it takes. It goes up from slot 0, at most to the first
-# slot that nobody uses. So its size says how many elements lie side by side, and one wide load can take no more (chapter 07). A **left
-# inverse** has `R(A(i)) = i` for each index `i`. It works over gaps, and what it says of an unused slot does not matter. So several
-# layouts are right: judge an inverse by its law, never by its form.
+# slot that nobody uses. So (if no slot is shared) its size says how many elements lie side by side (6 when padded), and a wide load can
+# take no more (chapter 07). A **left inverse** has `R(A(i)) = i` for each index `i`. Where two elements share a slot there is none. It
+# works over gaps, and what it says of an unused slot does not matter. So several layouts are right: judge an inverse by its law, never by
+# its form.
 #
 # To build one, take the modes of `A` in the order of their strides. Each gives its extent, and as stride how far one step of it moves in
-# the *index*. In `(4,6):(6,1)` mode 1 comes first, 6 steps of 4 indices each; then mode 0, 4 steps of 1.
+# the *index*. In `(4,6):(6,1)` mode 1 comes first, 6 steps of 4 indices; then mode 0, 4 steps of 1. Without gaps this is both.
 #
 # $$R = (6,4):(4,1)$$
+#
+# Over gaps the extent in a left inverse is how many steps fit until the next stride begins: 8, not 6, for `(4,6):(8,1)`. If the
+# smallest stride is above 1, a first mode stands for the slots between, and its stride is free: `(2,4):(0,1)` for `4:2`.
 
 # %%
 padded = Layout((4, 6), (8, 1))
@@ -528,13 +529,12 @@ inverses_in_the_dsl()
 from ladder.naive import naive_gemm
 
 # %% [markdown]
-# Two buffers, read in three ways, each a composition:
+# Two buffers, read in three ways; the last two are compositions:
 #
 # - **rows**: as in chapter 01, `(M,K):(K,1)`.
 # - **chunks**: stored as `(K/8, M, 8)`, section 6 with chunks of 8 columns. 8 fp16 numbers are 16 bytes, what one thread can load at
 #   once.
-# - **dealt**: the buffer of **rows**, its rows taken from the first and the second half in turn, as cards are dealt: 0, M/2, 1, M/2+1
-#   and so on.
+# - **dealt**: the buffer of **rows**, its rows taken from the first and the second half in turn, as cards are dealt: 0, M/2, 1, M/2+1, ...
 
 # %%
 def in_chunks(rows, K):
@@ -559,7 +559,7 @@ small_pairs = pairs(4, 4, 16)
 compare({f"A, {name}": small_pairs[name][0] for name in ("chunks", "dealt")})
 
 # %% [markdown]
-# In which of the two are the cells of one *row* in one piece? In which do neighbours in a *column* lie nearer to each other?
+# Where are the cells of one *row* in one piece? Where do neighbours in a *column* lie nearer?
 #
 # On a GPU each is checked against cuBLAS and timed. Without one the kernel is compiled, and the same sums run on the CPU.
 
@@ -570,10 +570,10 @@ look = "neighbouring threads read neighbouring rows of A, which lie K elements a
 checks = harness.gemm_through_layouts(naive_gemm, pairs, host_mnk=(12, 10, 16), chapter="03", look=look)
 
 # %% [markdown]
-# Deal the rows of `B` too: in `pairs` compose `B_rows` with such a tuple, and run the cells from there on again. What happens to the
-# columns of `C`? (All sizes of `N` here are even.)
+# Deal the rows of `B` too: in `pairs` compose `B_rows` with such a tuple, made for `N`, and run the cells from there on. What
+# happens to the columns of `C`? (They come out dealt as well: column 1 of `C` belongs to row `N/2` of the buffer.)
 #
-# None of them makes the kernel fast. How many times faster is cuBLAS?
+# None of them makes the kernel fast. How much faster is cuBLAS?
 
 # %%
 from ladder.thermometer import thermometer
@@ -585,20 +585,20 @@ thermometer("naive")
 #
 # - **B in slots.** What `B` gives is an index of `A`. In `(4,6):(6,1)` the next column is 4 indices on, but 1 slot.
 # - **The order.** `A o B` is `B` first. `B o A` is another function.
-# - **A wrong layout believed.** The DSL says that `(3,4):(4,1) o 6:2` is `(2,3):(8,1)`. Check a composition that is new to you:
+# - **A shape alone.** `Layout(new_shape)` does not know the memory.
+# - **A wrong layout believed.** The DSL says that `(3,4):(4,1) o 6:2` is `(2,3):(8,1)`. Check what is new to you:
 #   `laws.check("composition", A, B, result=C)` names the first coordinate that is wrong.
-# - **A right layout given up.** `(2,2):(8,1) o 2:3`, a diagonal, is `2:9`, though the DSL refuses.
 #
 # ## In short
 #
 # - Coalescing: a mode that continues the one before it is merged with it. The function of the index stays.
-# - `(A o B)(i) = A(B(i))`: `B` names elements by index, `A` knows where they lie. Coordinates of `B`, memory of `A`.
+# - `(A o B)(i) = A(B(i))`: `B` names elements by index, `A` knows where they lie.
 # - By strides: jump over the modes that divide the step; split where the step divides the mode. If neither: mostly no layout.
-# - A tuple composes by mode. `None` leaves a mode alone.
+# - A tuple composes by mode.
 # - A reshape is a `B`. It moves no data.
-# - Right inverse: from slot to index, up to the first gap. Left inverse: from every used slot to its index. Judge both by their law.
+# - Right inverse: from slot to index, up to the first gap. Left inverse: from every used slot to its index.
 #
-# Next: [04 · Tiling](04_tiling.ipynb). A tile is a composition; what is added there is the layout of all that a tile leaves over.
+# Next: [04 · Tiling](04_tiling.ipynb). A tile is a composition; new there is the layout of all that a tile leaves over.
 
 # %% [markdown] tags=["exercise"]
 # ### Exercise 03.3 · As few modes as possible ★
@@ -619,18 +619,18 @@ layout = Layout((6, 8), (1, 12))
 # %% [markdown] tags=["exercise"]
 # ### Exercise 03.5 · Mend a reshape ★★
 #
-# Given: any layout `A`, of the same kind as in 03.4. A colleague wants the columns in pairs: shape `(rows,(2,columns/2))`, where
-# `(i,(p,q))` is row `i`, column `p + 2q`. The code in the cell gives the right shape, but reads the wrong elements of a row-major matrix:
-# it would be right only if the data were copied first. Wanted: `paired(A)`, mended, so that every element is found where `A` has it.
-# Judged as 03.4. Where `A` is nested, a part of the new shape may split further.
+# Given: any layout `A`, of the same kind as in 03.4. A colleague wants the columns in pairs: shape `(rows,(columns/2,2))`, where
+# `(i,(q,p))` is row `i`, column `p + 2q`: `q` is the pair, `p` the column in it. The code in the cell gives the right shape, but wrong
+# slots. Wanted: `paired(A)`, mended, so that every element is found where `A` has it. Judged as 03.4. Where `A` is nested, a part of
+# the new shape may split further.
 
 # %% exercise="03.5" tags=["exercise"]
 ### BEGIN SOLUTION
 def paired(A):
-    rows, columns = A[0].size, A[1].size
-    return composition(A, Layout((rows, (2, columns // 2))))
+    columns = A[1].size
+    return composition(A, (None, Layout((columns // 2, 2), (2, 1))))
 ### STARTER
-# # the colleague's line: return Layout((rows, (2, columns // 2)))
+# # the colleague's line: return Layout((rows, (columns // 2, 2)))
 # def paired(A):
 #     rows, columns = A[0].size, A[1].size
 #     return ...

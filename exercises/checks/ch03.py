@@ -158,31 +158,31 @@ def check_paired(paired) -> Verdict:
     """Any layout of two modes, its columns in pairs."""
     praise = "The new shape names the elements, and each is found where `A` has it."
     verdict = _judge("paired", paired, _paired, _pair_shape, (_flat, _nested), praise, (PAIRED_SLIPS, ()), NESTED)
-    if verdict.state is State.RIGHT_NOT_FORM and _gives(paired, lambda A: A, _flat):
-        return _with(verdict, INPUT_BACK)
     return _explained(verdict, {"a tiler of": TUPLE_FOR_LAYOUT, "no layout computes": WHOLE_INDEX})
 
 
 def _pair_shape(A: Layout) -> IntTuple:
-    return (A[0].size, (2, A[1].size // 2))
+    return (A[0].size, (A[1].size // 2, 2))
 
 
 def _paired(A: Layout) -> Layout:
-    return composition(A, Layout(_pair_shape(A)))
+    return composition(A, (None, Layout((A[1].size // 2, 2), (2, 1))))
 
 
 def _judge(name: str, function, right: Callable, form: Callable, rounds, praise: str, slips, later: Mistake) -> Verdict:
-    """judge_function in rounds, each with cases and slips of its own; what fails after the first has the mistake `later`.
+    """judge_function in rounds, each with cases and slips of its own; what fails after a round that was right has the mistake `later`.
 
-    form(*given) is the shape asked for; the parts of an answer may be split further than those of `right`.
+    form(*given) is the shape asked for; the parts of an answer may be split further than those of `right`. RIGHT_NOT_FORM: in no round
+    is a number wrong.
     """
-    judged, verdict = _split_freely(function, right, form), None
+    judged, so_far = _split_freely(function, right, form), []
     for cases, known in zip(rounds, slips, strict=True):
-        first = verdict is None
         verdict = judge_function(name, judged, right, cases, praise, slips=known)
-        if not verdict.ok:
-            return verdict if first or verdict.mistake else _with(verdict, later)
-    return verdict
+        if verdict.state not in (State.RIGHT, State.RIGHT_NOT_FORM):
+            passed = so_far and all(earlier.ok for earlier in so_far)
+            return _with(verdict, later) if passed and not verdict.mistake else verdict
+        so_far.append(verdict)
+    return next((verdict for verdict in so_far if not verdict.ok), so_far[-1])
 
 
 def _split_freely(function, right: Callable, form: Callable):
@@ -214,15 +214,22 @@ def _refines(shape: IntTuple, form: IntTuple) -> bool:
 
 
 def _gives(function, other: Callable, cases: Callable) -> bool:
-    """Whether the learner's function gives what another one gives."""
+    """Whether the learner's function gives what another one gives, and is refused by layoutviz where that is."""
+    return all(_outcome(function, given) == _outcome(other, given) for given in cases(Random(0)))
+
+
+def _outcome(function, given: tuple) -> Layout | str | None:
+    """The layout that a function gives, or what layoutviz says where there is none; None where it fails in another way."""
     try:
-        return all(as_layout("answer", function(*given)) == other(*given) for given in cases(Random(0)))
+        return as_layout("answer", function(*given))
+    except LayoutError as refused:
+        return str(refused)
     except Exception:  # the learner's function raises, or gives no layout
-        return False
+        return None
 
 
 def _with(verdict: Verdict, mistake: Mistake) -> Verdict:
-    stop = "" if verdict.message.endswith((".", ")", "?")) else "."
+    stop = "" if verdict.message.endswith((".", ".)", "?")) else "."
     return replace(verdict, message=f"{verdict.message}{stop} {mistake.words}", mistake=mistake)
 
 
@@ -273,7 +280,7 @@ def _transposing_mistake(answer) -> Mistake | None:
     if stride == (1, 8):
         words = "Those are the strides of the transpose itself, in slots. B gives indices of A, which A then turns into slots."
         return Mistake("slots for indices", words, "Which index has A's element (0,1)? And (1,0)?")
-    if stride == (1, 3):
+    if isinstance(stride, tuple) and stride[0] == 1:
         words = "One step down in B is one step down in A then. In the transpose it is a step to the right in A."
         return Mistake("not turned", words, "Which element of A is element (1,0) of its transpose? What is its index in A?")
     if stride in ((5, 1), (8, 1)):
@@ -352,8 +359,9 @@ def check_A_view(A_view) -> Verdict:
     verdict = _judge("A_view", A_view, view_of_blocks, _block_shape, rounds, praise, slips, GAPS)
     if verdict.ok:
         return _run_through(A_view, verdict)
-    if verdict.state in (State.WRONG, State.RIGHT_NOT_FORM) and _gives(A_view, _turned_round, _without_gaps):
-        return _with(verdict, TURNED_ROUND)
+    if verdict.state in (State.WRONG, State.RAISED) and _gives(A_view, _turned_round, _with_gaps):
+        told = "Its numbers are right for a buffer without gaps, and only there."
+        return Verdict(State.WRONG, f"{told} {TURNED_ROUND.words}", mistake=TURNED_ROUND)
     return _explained(verdict, {"a tiler of": SHAPE_ALONE, "no layout computes": TURNED_ROUND})
 
 
@@ -409,7 +417,7 @@ def _run_through(A_view, law: Verdict) -> Verdict:
 # --- mistakes of one exercise
 
 
-ALL_COUNTS = Mistake("all of them", "Those are all there are.", "Which rows do steps of 2 meet in a column of 4, and how many are these?")
+ALL_COUNTS = Mistake("all of them", "You named all of 1 to 12.", "Which rows do steps of 2 meet in a column of 4, and how many are these?")
 COUNTS_MISTAKES = (
     ({2, 4, 6, 8, 10, 12}, Mistake(
         "no single one", "You took all that fill whole columns.", "The steps may also stay inside one column. For which `n` do they?",
@@ -442,7 +450,7 @@ COUNT_AND_STEP = Mistake(
 )  # fmt: skip
 TUPLE_FOR_LAYOUT = Mistake(
     "a tuple in a tuple",
-    "`(2, n)` inside a tuple is a tuple again, one entry for each mode of mode 1. You want one layout there: `Layout((2, ...))`.",
+    "`(n, 2)` inside a tuple is a tuple again, one entry for each mode of mode 1. You want one layout there: `Layout((n, 2), ...)`.",
     "How do `(2, 3)` and `Layout((2, 3))` differ?",
 )  # fmt: skip
 WHOLE_INDEX = Mistake(
@@ -455,7 +463,7 @@ SHAPE_ALONE = Mistake(
 )  # fmt: skip
 INPUT_BACK = Mistake(
     "its input", "It gives `A` back. That comes out of `B o A`, too: in `composition(A, B)` the layout that knows the memory stands first.",
-    "Which layout gives indices, and which one turns them into slots?",
+    "Which layout chooses and names, and which one knows the slots?",
 )  # fmt: skip
 TURNED_ROUND = Mistake(
     "B o A",
@@ -487,20 +495,38 @@ EVEN_COLUMNS_SLIPS = (
         "count and step swapped", "Count and step are swapped: it takes 2 columns, half the matrix apart.",
         "Which number of `n:d` is the count?",
     )),
+    (lambda A: Layout((A.shape[0], A.shape[1] // 2), (A.stride[0], 2 * A.stride[1] ** 2)), Mistake(
+        "the stride twice",
+        "The entry for mode 1 counts columns of `A`; `A` itself turns them into slots. You multiplied by the stride twice.",
+        "Which numbers has `3:2` in the lesson's tuple: those of columns, or of slots?",
+    )),
 )  # fmt: skip
 PAIRED_SLIPS = (
     (lambda A: Layout(_pair_shape(A)), Mistake(
         "the shape alone", "That is the colleague's: a shape alone gets column-major strides without gaps, whatever `A` has.",
         "Which layout knows where the elements lie? Which one only names them?",
     )),
-    (lambda A: Layout(_pair_shape(A), (A.stride[0], (A.shape[1] // 2 * A.stride[1], A.stride[1]))), Mistake(
-        "p and q swapped", "A step of `p` goes half the way through the columns, a step of `q` to the next column.",
-        "Which column is `p + 2q` for p = 1, q = 0?",
+    (lambda A: composition(A, Layout(_pair_shape(A))), Mistake(
+        "the order of the shape", "`A` knows the slots now. But a step of `q` goes to the next column, a step of `p` through half of them.",
+        "Which column is `p + 2q` for q = 1, p = 0? Which one for q = 0, p = 1?",
+    )),
+    (lambda A: A, INPUT_BACK),
+    (lambda A: Layout(_pair_shape(A), (A.stride[0], (A.stride[1], 2 * A.stride[1]))), Mistake(
+        "p and q swapped", "A step of `q` goes to the next column, and a step of `p` two columns on.",
+        "Which column is `p + 2q` for q = 1, p = 0?",
+    )),
+    (lambda A: Layout((A.shape[0], (2, A.shape[1] // 2)), (A.stride[0], (A.stride[1], 2 * A.stride[1]))), Mistake(
+        "p before q", "Its first part of mode 1 is `p`. Asked is `(i,(q,p))`.",
+        "Which of the two has columns/2 values, and where does it stand?",
     )),
     (lambda A: Layout(_pair_shape(A), (A.stride[0], (A.stride[1], A.stride[1]))), Mistake(
         "q as p", "A step of `q` moves one column, as a step of `p` does.", "How many columns is one step of `q`?",
     )),
-    (lambda A: Layout(_pair_shape(A), (A.shape[1], (1, 2))), Mistake(
+    (lambda A: Layout(_pair_shape(A), (1, (2 * A.shape[0], A.shape[0]))), Mistake(
+        "B alone", "It names the right elements, by their indices in `A`. Their slots only `A` knows.",
+        "Which operation turns indices of `A` into slots?",
+    )),
+    (lambda A: Layout(_pair_shape(A), (A.shape[1], (2, 1))), Mistake(
         "row-major without gaps", "Its strides fit a row-major matrix without gaps only. `A` may lie in any way.",
         "Which strides has `A`? Does your function ask for them?",
     )),
@@ -525,6 +551,10 @@ A_VIEW_SLIPS = (
     (lambda stored, M, K, w: Layout(((w, M // w), K), ((K, w * K), 1)), Mistake(
         "rows in a block", "Within a block it goes along the rows. There `w` rows of one column were written first.",
         "Which element was written right after (0,0)?",
+    )),
+    (lambda stored, M, K, w: Layout(((w, M // w), K), ((1, K), w)), Mistake(
+        "columns for elements", "Between two blocks `K` columns of `w` elements each were written.",
+        "How many elements has one whole block?",
     )),
 )  # fmt: skip
 GAP_SLIPS = (
@@ -585,7 +615,7 @@ EXERCISES = {
             also="counts = [1, *range(2, 13, 2)]",
             wrong={
                 "the starter": ("counts = {...}", "still holds"),
-                "the constant": ("counts = range(1, 13)", "Those are all there are"),
+                "the constant": ("counts = range(1, 13)", "You named all of 1 to 12."),
                 "the transposed": ("counts = {1, 3, 5, 7, 9, 11}", "`counts` holds 3. Steps of 2 meet 2 cells"),
                 "the off-by-one": ("counts = {0, 2, 4, 6, 8, 10, 12}", "`counts` holds 0, and"),
                 "without the single one": ("counts = [2, 4, 6, 8, 10, 12]", "all that fill whole columns"),
@@ -676,6 +706,10 @@ EXERCISES = {
                 "two": ("def even_columns(A):\n    return composition(A, (None, 2))", "2 columns, whatever"),
                 "swapped": ("def even_columns(A):\n    return composition(A, (None, Layout(2, A[1].size // 2)))", "step are swapped"),
                 "slots": ("def even_columns(A):\n    m, n = A.shape\n    return Layout((m, n // 2), (A.stride[0], 2))", "2 slots"),
+                "the stride twice": (
+                    "def even_columns(A):\n    return composition(A, (None, Layout(A.shape[1] // 2, 2 * A.stride[1])))",
+                    "multiplied by the stride twice",
+                ),
                 "nothing": ("def even_columns(A):\n    composition(A, (None, Layout(A[1].size // 2, 2)))", "gives None"),
             },
             right={
@@ -693,42 +727,65 @@ EXERCISES = {
             answers=("paired",),
             check=check_paired,
             hints=(
-                "For which `A` is the colleague's line right?",
-                "The colleague's layout gives a number for each new coordinate. Is that number an index of `A`, or a slot?",
-                "Which operation turns indices of `A` into slots?",
+                "The colleague's line gives a number for each coordinate. Where is `A` in it?",
+                "Take 6 columns. Which column has q = 1, p = 0? And q = 0, p = 1? How many columns is a step of each?",
+                "Which entry of a tuple works on the columns? May that entry be a layout of two modes?",
             ),
-            why="Layout(new_shape) counts the indices in their order, which names the right elements; A then says where they lie.",
-            also="def paired(A):\n    return composition(A, (None, Layout((2, A[1].size // 2))))",
+            why="None leaves the rows alone; (columns/2,2):(2,1) counts columns, 2 for a step of q and 1 for p. A says where they lie.",
+            also=(
+                "def paired(A):\n    rows, columns = A[0].size, A[1].size\n"
+                "    return composition(A, Layout((rows, (columns // 2, 2)), (1, (2 * rows, rows))))"
+            ),
             wrong={
                 "the starter": ("def paired(A):\n    rows, columns = A[0].size, A[1].size\n    return ...", "Line 4 of the cell"),
-                "the constant": ("def paired(A):\n    return Layout((4, (2, 3)), (6, (1, 2)))", "the same layout whatever"),
+                "the constant": ("def paired(A):\n    return Layout((4, (3, 2)), (6, (2, 1)))", "the same layout whatever"),
                 "the transposed": (
-                    "def paired(A):\n    (m, n), (a, b) = A.shape, A.stride\n    return Layout((m, (2, n // 2)), (a, (n // 2 * b, b)))",
-                    "half the way through",
+                    "def paired(A):\n    (m, n), (a, b) = A.shape, A.stride\n    return Layout((m, (n // 2, 2)), (a, (b, 2 * b)))",
+                    "two columns on",
                 ),
                 "the off-by-one": (
-                    "def paired(A):\n    (m, n), (a, b) = A.shape, A.stride\n    return Layout((m, (2, n // 2)), (a, (b, 2 * b + 1)))",
+                    "def paired(A):\n    (m, n), (a, b) = A.shape, A.stride\n    return Layout((m, (n // 2, 2)), (a, (2 * b + 1, b)))",
                     "and that is not where this element belongs",
                 ),
-                "the colleague's": ("def paired(A):\n    m, n = A.shape\n    return Layout((m, (2, n // 2)))", "the colleague's"),
-                "another form, its input": ("def paired(A):\n    return A", "It gives `A` back"),
-                "another form, B o A": (
-                    "def paired(A):\n    return composition(Layout((A[0].size, (2, A[1].size // 2))), A)",
+                "the colleague's": ("def paired(A):\n    m, n = A.shape\n    return Layout((m, (n // 2, 2)))", "the colleague's"),
+                "the colleague's, after A": (
+                    "def paired(A):\n    m, n = A[0].size, A[1].size\n    return composition(A, Layout((m, (n // 2, 2))))",
+                    "through half of them",
+                ),
+                "the colleague's, by mode": (
+                    "def paired(A):\n    return composition(A, (None, Layout((A[1].size // 2, 2))))",
+                    "through half of them",
+                ),
+                "p before q": (
+                    "def paired(A):\n    return composition(A, (None, Layout((2, A[1].size // 2))))",
+                    "Its first part of mode 1 is `p`",
+                ),
+                "its input": ("def paired(A):\n    return A", "It gives `A` back"),
+                "B o A": (
+                    "def paired(A):\n    return composition(Layout((A[0].size, (A[1].size // 2, 2))), A)",
                     "the layout that knows the memory stands first",
                 ),
+                "B alone": (
+                    "def paired(A):\n    m, n = A[0].size, A[1].size\n    return Layout((m, (n // 2, 2)), (1, (2 * m, m)))",
+                    "Their slots only `A` knows",
+                ),
+                "another form, three modes": (
+                    "def paired(A):\n    m, n = A[0].size, A[1].size\n    return composition(A, Layout((m, n // 2, 2), (1, 2 * m, m)))",
+                    "number of modes",
+                ),
                 "q as p": (
-                    "def paired(A):\n    (m, n), (a, b) = A.shape, A.stride\n    return Layout((m, (2, n // 2)), (a, (b, b)))",
+                    "def paired(A):\n    (m, n), (a, b) = A.shape, A.stride\n    return Layout((m, (n // 2, 2)), (a, (b, b)))",
                     "moves one column",
                 ),
-                "by rows": ("def paired(A):\n    m, n = A.shape\n    return Layout((m, (2, n // 2)), (n, (1, 2)))", "without gaps only"),
-                "the shape": ("def paired(A):\n    return (A.shape[0], (2, A.shape[1] // 2))", "not a layout"),
+                "by rows": ("def paired(A):\n    m, n = A.shape\n    return Layout((m, (n // 2, 2)), (n, (2, 1)))", "without gaps only"),
+                "the shape": ("def paired(A):\n    return (A.shape[0], (A.shape[1] // 2, 2))", "not a layout"),
             },
             right={
-                "a shape as text": (
-                    "def paired(A):\n    m, n = A[0].size, A[1].size\n    return composition(A, f'({m},(2,{n // 2})):(1,({m},{2 * m}))')"
+                "notation": "def paired(A):\n    return composition(A, (None, f'({A[1].size // 2},2):(2,1)'))",
+                "by index": (
+                    "def paired(A):\n    m, n = A[0].size, A[1].size\n    return composition(A, f'({m},({n // 2},2)):(1,({2 * m},{m}))')"
                 ),
-                "the last mode": "def paired(A):\n    m, n = A[0].size, A[-1].size\n    return composition(A, Layout((m, (2, n // 2))))",
-                "rows as a layout": "def paired(A):\n    return composition(A, (Layout(A[0].size), Layout((2, A[1].size // 2))))",
+                "rows as a layout": "def paired(A):\n    return composition(A, (A[0].size, Layout((A[-1].size // 2, 2), (2, 1))))",
             },
         ),
         Exercise(
@@ -751,6 +808,8 @@ EXERCISES = {
                 "the off-by-one": ("B = '(5,3):(4,1)'", "names index 4 of A, its element (1,1). That is not element (1,0)"),
                 "A itself": ("B = '(3,5):(8,1)'", "mode 0 has"),
                 "not turned": ("B = '(5,3):(1,3)'", "one step down in A"),
+                "the shape alone": ("B = Layout((5, 3))", "one step down in A"),
+                "not turned, in A's slots": ("B = '(5,3):(1,4)'", "one step down in A"),
                 "along the rows": ("B = '(5,3):(5,1)'", "counts 5 indices for a step to the right"),
                 "in slots, turned": ("B = '(5,3):(8,1)'", "counts 8 indices for a step to the right"),
                 "past the end": ("B = '(5,3):(3,24)'", "only past the end of A"),
@@ -845,6 +904,10 @@ EXERCISES = {
                     "def A_view(stored, M, K, w):\n    return composition(stored, Layout(((w, M // w), K), ((1, w), M)))",
                     "takes all blocks of one column in a row",
                 ),
+                "columns for elements": (
+                    "def A_view(stored, M, K, w):\n    return composition(stored, Layout(((w, M // w), K), ((1, K), w)))",
+                    "`K` columns of `w` elements each",
+                ),
                 "rows in a block": (
                     "def A_view(stored, M, K, w):\n    return composition(stored, Layout(((w, M // w), K), ((K, w * K), 1)))",
                     "goes along the rows",
@@ -857,7 +920,15 @@ EXERCISES = {
                     "def A_view(stored, M, K, w):\n    return Layout(((w, M // w), K), ((1, w * K), w))",
                     "only where the buffer has no gaps",
                 ),
-                "another form, B o A": (
+                "another form, three modes": (
+                    "def A_view(stored, M, K, w):\n    return composition(stored, Layout((w, M // w, K), (1, w * K, w)))",
+                    "number of modes",
+                ),
+                "three modes, and without the gaps": (
+                    "def A_view(stored, M, K, w):\n    return Layout((w, M // w, K), (1, w * K, w))",
+                    "number of modes",
+                ),
+                "B o A": (
                     "def A_view(stored, M, K, w):\n    return composition(Layout(((w, M // w), K), ((1, w * K), w)), stored)",
                     "the layout that knows the memory stands first",
                 ),
