@@ -2,7 +2,7 @@
 # # 02 · Nested layouts
 #
 # After this lesson you can read and write layouts whose modes have modes inside, name a cell in three ways, and store a matrix tile
-# by tile. The kernel of chapter 01 then reads it without knowing. Forty-five minutes; guess first, read second.
+# by tile. Forty-five minutes; guess first, read second.
 
 # %% tags=["setup"]
 from exercises import ask_cells, ask_choice
@@ -10,7 +10,7 @@ from layoutviz import Layout, LayoutError, compare, draw, explore, same_function
 from layoutviz.views.grid import grid
 
 # %% [markdown]
-# Two quick questions from chapter 01. The first is for section 1, the second for section 2.
+# Two quick questions from chapter 01, for sections 1 and 2.
 
 # %% jupyter={"source_hidden": true}
 ask_choice(
@@ -37,8 +37,7 @@ ask_choice(
 # %% [markdown]
 # ## 1. A matrix in tiles
 #
-# Fast kernels often store a matrix in small rectangles, **tiles**, one tile after the other. Here is one, in tiles of 2 by 2. Each
-# number is an offset.
+# Fast kernels often store a matrix in small rectangles, **tiles**, one after the other. Here are the offsets for tiles of 2 by 2.
 
 # %% jupyter={"source_hidden": true}
 draw(
@@ -62,8 +61,8 @@ ask_choice(
 )
 
 # %% [markdown]
-# The way out: count rows with *two* numbers, the row inside its tile and the number of the tile. Do the same for columns. Each cell here
-# shows its four numbers, `((row in tile, tile), (column in tile, tile))`. Point at a cell for its offset.
+# The way out: count rows with *two* numbers, the row in its tile and the number of the tile; columns too. Each cell shows its four
+# numbers, `((row in tile, tile), (column in tile, tile))`.
 
 # %%
 small = Layout(((2, 2), (2, 2)), ((1, 4), (2, 8)))
@@ -72,16 +71,16 @@ draw(small, label="coordinate")
 # %% [markdown]
 # Now there are four strides; *stride 0.1* is the second one of mode 0. Which four make the board row-major, as `(4,4):(4,1)` is?
 #
-# Then put the layout back in the field *layout*. Move only *stride 0.1* and *stride 1.1*, until 2 slots stay free between tiles. The
-# line below then says that 6 stay unused.
+# Then put the layout back into the field *layout*. Move only *stride 0.1* and *stride 1.1*, until 2 slots stay free between each tile
+# and the next (6 in all). The view *memory strip* shows them.
 
 # %%
 explore(small)
 
 # %% [markdown]
-# **The rule.** A mode may have modes inside. In `((2,2),(2,2)):((1,4),(2,8))` mode 0 still counts 4 rows, as 2 tiles of 2:
-# row $i = i_0 + 2\,i_1$. A shape like this is **nested**, and a single number in it is a **leaf**. Each leaf of the shape has its
-# own leaf in the stride. In each mode, the leaf whose number changes at every step stands first.
+# **The rule.** A mode may have modes inside. In `((2,2),(2,2)):((1,4),(2,8))` mode 0 still counts 4 rows, as 2 tiles of 2: row
+# $i = i_0 + 2\,i_1$. Such a shape is **nested**, a single number in it a **leaf**. Each leaf of the shape has its own leaf in the stride.
+# In each mode the number that changes from every row (or column) to the next stands first: the row in the tile, then the tile.
 #
 # $$\text{offset} = i_0 \cdot 1 + i_1 \cdot 4 + j_0 \cdot 2 + j_1 \cdot 8$$
 
@@ -120,7 +119,7 @@ offsets = [0, 1, 6, 7, 2, 3, 8, 9, 4, 5, 10, 11]
 # %% [markdown]
 # ## 2. Three names for one cell
 #
-# The index counts cells, mode 0 fastest. Does that still say which number comes first, if each mode has two?
+# The index counts cells, mode 0 fastest. Which number comes first, if each mode has two?
 
 # %% jupyter={"source_hidden": true}
 ask_choice(
@@ -134,23 +133,22 @@ ask_choice(
 )
 
 # %% [markdown]
-# A shape alone gets the strides that make offset equal index: 1, then the products of the extents before. Here are two such shapes. Point
-# at a cell: what is the one that lights up on the other board called there? Its third name, the index, is in the line below.
+# A shape alone gets the strides that make offset equal index: 1, then the products of the extents before. Point at a cell: what is the
+# one that lights up on the other board called? The line under the boards, which begins with your cell, gives its third name, the index.
 
 # %%
 compare("(4,4)", "((2,2),(2,2))", label="coordinate")
 
 # %% [markdown]
-# Press *step* until you have gone from 0 to 15. Which of the four numbers changes at every step? Which one changes only once?
+# Press *step ▶* from 0 to 15. Which of the four numbers changes at every step, and which only once?
 
 # %%
 explore("((2,2),(2,2))", label="coordinate")
 
 # %% [markdown]
 # **The rule.** A cell has three names: its index, `11`; one number for each mode, `(3,2)`; and nested as the shape is, `((1,1),(0,1))`.
-# A layout takes each of them. The order in which the index runs is called **colexicographic**: the leftmost number changes fastest. When it
-# has reached its end it goes back to 0, and the next one goes up by one. This depends on the shape alone, never on a stride. Here
-# each 2 is the extent of the leaf just before it:
+# A layout takes each of them. The index runs in **colexicographic** order: the leftmost number changes fastest. From its end it goes back
+# to 0, and the next one goes up by one. This depends on the shape alone. Here each 2 is the extent of the leaf just before it:
 #
 # $$\text{index} = i_0 + 2\,(i_1 + 2\,(j_0 + 2\,j_1))$$
 #
@@ -190,8 +188,8 @@ offset = 12 + 1  # row 3 is (0,1), column 1 is (1,0)
 # %% [markdown]
 # ## 3. A tile is a mode
 #
-# The next matrix is 8 by 8, row-major, without gaps. Written nested, `((4,2),(4,2)):((8,32),(1,4))`, it is cut into four tiles of 4 by
-# 4: row $i_0 + 4\,i_1$, column $j_0 + 4\,j_1$.
+# The next matrix is 8 by 8, row-major. Written nested, `((4,2),(4,2)):((8,32),(1,4))`, it has four tiles of 4 by 4: row
+# $i_0 + 4\,i_1$, column $j_0 + 4\,j_1$.
 
 # %% jupyter={"source_hidden": true}
 ask_cells(
@@ -202,9 +200,9 @@ ask_cells(
 )
 
 # %% [markdown]
-# So two of the four numbers say *where in the tile*, two say *which tile*. Put the two positions together, and the two tile numbers:
-# now a tile is a whole column of the right-hand board. (The heavier lines there only mark where $i_0$ and $i_1$ begin again.) Point at the
-# cells of its column 1: where in the matrix do they lie?
+# Two of the four numbers say *where in the tile*, two say *which tile*. Put each pair together: now a tile is a whole column of the
+# right-hand board. (Its heavier lines only mark where $i_0$ and $i_1$ begin again.) Point at the cells of its column 1: where in
+# the matrix do they lie?
 
 # %%
 rows = Layout(((4, 2), (4, 2)), ((8, 32), (1, 4)))
@@ -212,16 +210,15 @@ by_tile = Layout(((4, 4), (2, 2)), ((8, 1), (32, 4)))
 compare({"matrix": rows, "by tile": by_tile})
 
 # %% [markdown]
-# Which two strides move whole tiles and leave the inside of each as it is? Set them so that all four tiles lie on the 16 slots of the
-# first.
+# Which two strides move whole tiles? Set them so that all four tiles lie on the 16 slots of the first.
 
 # %%
 explore(by_tile)
 
 # %% [markdown]
 # **The rule.** Only the parentheses move: $((i_0,i_1),(j_0,j_1))$ becomes $((i_0,j_0),(i_1,j_1))$. Each leaf keeps its extent and
-# its stride, and no data moves. Now the tile is mode 0, and mode 1 counts the tiles. `by_tile(position, tile)` finds any element of
-# any tile. In the GEMM of chapter 12, mode 0 is the work of one thread block.
+# its stride, and no data moves. Mode 0 is the tile, mode 1 counts the tiles: `by_tile(position, tile)`. In the GEMM of chapter 12,
+# mode 0 is the work of one thread block.
 
 # %%
 position, tile = (2, 1), (1, 0)
@@ -260,23 +257,22 @@ ask_choice(
 )
 
 # %% [markdown]
-# The right-hand board stores the matrix in another order. Its shape is that of the left one. What does each of its four strides step
-# over?
+# The right-hand board has the same shape and stores the matrix in another order. What does each of its four strides step over?
 
 # %%
 tiled = Layout(((4, 2), (4, 2)), ((4, 32), (1, 16)))
 compare({"row by row": rows, "tile by tile": tiled})
 
 # %% [markdown]
-# Let the tiles follow each other down the columns, not along the rows. Which two numbers change places? Then let the elements inside a
-# tile do the same.
+# Let the tiles follow each other down, not to the right. Which two numbers change places? Then do the same inside the tiles.
 
 # %%
 explore(tiled)
 
 # %% [markdown]
-# **The rule.** Write the leaves in the order in which memory counts them. Each stride is the product of the extents before it. Here:
-# $j_0$ (extent 4) has stride 1, $i_0$ (4) has 4, $j_1$ (2) has 4·4 = 16, and $i_1$ has 4·4·2 = 32. Now a tile is one piece of memory.
+# **The rule.** Follow the slots 0, 1, 2, ... and write down the leaves, the fastest first. The stride of each is the product of the
+# extents before it. Here: $j_0$ (extent 4) steps 1, over an element; $i_0$ (4) steps 4, over a row of the tile; $j_1$ (2) steps
+# 4·4 = 16, over a tile; $i_1$ steps 4·4·2 = 32, over a row of two tiles. Now a tile is one piece of memory.
 #
 # The DSL works the strides out of this order. `order=((1,3),(0,2))` says: $j_0$ is 0th, $i_0$ 1st, $j_1$ 2nd, $i_1$ 3rd.
 
@@ -323,8 +319,8 @@ ask_cells(
 )
 
 # %% [markdown]
-# Heavier borders are larger tiles. Follow the offsets 0, 1, 2, ... with your eye. Which way do they take through a tile, and is it the
-# same at all three levels?
+# Heavier borders are larger tiles. Follow the offsets 0, 1, 2, ... Which way do they take through a tile, and is it the same at all
+# three levels?
 
 # %%
 morton = Layout(((2, 2, 2), (2, 2, 2)), ((1, 4, 16), (2, 8, 32)))
@@ -338,9 +334,9 @@ draw(morton)
 explore(morton)
 
 # %% [markdown]
-# **The rule.** This is **Morton order**. Each leaf has extent 2, so each is one binary digit of the row or of the column. Read from the
-# right, the offset takes a digit of the row, then one of the column, and so on. A 4 by 4 tile is one piece of memory; in the
-# row-major matrix it was four. Row-major, column-major, tiled and Morton are one shape, with the same six strides in four orders.
+# **The rule.** This is **Morton order**: at each level down, then up to the right, then down. Each leaf has extent 2, so each is one
+# binary digit of the row or of the column. Read from the right, the offset takes a digit of the row, then one of the column, and so
+# on.
 
 # %%
 print(f"layoutviz row {5:03b}, column {3:03b} (binary): offset {morton(5, 3):06b} = {morton(5, 3)}")
@@ -357,27 +353,27 @@ morton_in_the_dsl()
 # %% [markdown]
 # ## 6. Which shapes fit
 #
-# A kernel reads `mA[m, k]`, with 8 rows and 6 columns. The layout of `A` is your choice, but not every shape will do.
+# A kernel reads `mA[m, k]`, with 8 rows and 6 columns. Not every shape will do.
 
 # %% jupyter={"source_hidden": true}
 ask_choice(
     "Which of these shapes can A not have?",
     options={
         "((4,2),6)": "Two modes, of 8 and of 6 elements. Row 5 is (1,1) inside, and the kernel need not know.",
-        "((2,2,2),(3,2))": "Two modes, of 8 and of 6 elements, however deep they are nested.",
+        "((2,2,2),(3,2))": "Two modes, of 8 and of 6 elements, into however many numbers they are split.",
         "(4,(2,6))": "It has 48 elements too, but its modes have 4 and 12: there is no row 5.",
     },
     answer=next(shape for shape in ("((4,2),6)", "((2,2,2),(3,2))", "(4,(2,6))") if [mode.size for mode in Layout(shape)] != [8, 6]),
 )
 
 # %% [markdown]
-# Every coordinate `(m,k)` of the left board is one of the right board as well: point at a cell.
+# Each coordinate of the left board is one of the right board too: point at a cell.
 
 # %%
 compare("(8,6)", "((4,2),6)", label="coordinate")
 
 # %% [markdown]
-# Write `((4,2),6)`, `((2,4),6)` or `((2,2,2),6)` into the text field below. What changes in the cells? Then choose *offset* as the
+# Write `((4,2),6)`, `((2,4),6)` or `((2,(2,2)),6)` into the field *layout*. What changes in the cells? Then choose *offset* as the
 # label and do it again: what does not change?
 
 # %%
@@ -387,11 +383,11 @@ explore("(8,6)", label="coordinate")
 # **The rule.** Two words.
 #
 # - **Congruent**: the same parentheses, as `(8,6)` and `(3,5)`. A shape and its stride must be congruent.
-# - **Compatible**: `(8,6)` is compatible with `((4,2),6)`, because the second splits a number of the first, and the product of the parts
-#   is that number. Then each coordinate of the first can be used for the second. It goes one way: row `(1,1)` means nothing to `(8,6)`.
+# - **Compatible**: `(8,6)` is compatible with `((4,2),6)`, which splits a number of it; the product of the parts is that number. Each
+#   coordinate of the first can be used for the second. It goes one way: row `(1,1)` means nothing to `(8,6)`.
+#   A split number may be split again: `((4,2),6)` is compatible with `(((2,2),2),6)`.
 #
-# Below, the messages that you will meet. The DSL looks at the parentheses, not at whether a number is inside its mode. In which line does
-# that go wrong?
+# The DSL looks at the parentheses, not at whether a number is inside its mode. In which line below does that go wrong?
 
 # %%
 for shape in ("((4,2),6)", "(4,2,6)", "(8,6)", "(4,(2,6))"):
@@ -418,6 +414,56 @@ def shapes_in_the_dsl():
 
 shapes_in_the_dsl()
 
+# %% [markdown]
+# The DSL goes wrong in `(4,(2,6))` at `(5,3)`: there is no row 5, and 17 is the slot of `(1,4)`.
+#
+# ## 7. Written in other ways
+#
+# A layout may have a single mode: `24:1` is 24 elements in a line. The question names it and three others.
+
+# %% jupyter={"source_hidden": true}
+ask_choice(
+    "24:1, (4,6):(1,4), ((2,2),6):((1,2),4), (6,4):(1,6). From index to offset, how many different functions are these?",
+    options={
+        1: "Each puts index n into slot n. The shape alone differs: what the cells are called.",
+        2: "Which two of them differ? Write down the offsets of index 0 to 6 for (4,6):(1,4) and (6,4):(1,6).",
+        4: "They are written in four ways. Write down the offsets of index 0, 1, 2, 3, 4 for two of them.",
+    },
+    answer=len({tuple(Layout(one).offsets()) for one in ("24:1", "(4,6):(1,4)", "((2,2),6):((1,2),4)", "(6,4):(1,6)")}),
+)
+
+# %% [markdown]
+# Equal by index, but by row and column? Point at `(1,2)` on the left: which cell lights up on the right?
+
+# %%
+compare("(4,6):(1,4)", "(6,4):(1,6)")
+
+# %% [markdown]
+# This board can also be written `(4,6):(6,1)`. Move *stride 0.1* away from 12: can its 4 rows still have one stride? Now set *stride 0.0*
+# to 8. Which *stride 0.1* makes it possible again?
+
+# %%
+explore("((2,2),6):((6,12),1)")
+
+# %% [markdown]
+# **The rule.** A mode `s:d` can be split into `(a,b):(d,a*d)` where `a*b` is `s`: the first leaf makes `a - 1` steps of `d`. The next step
+# would reach `a*d`, and that is one step of the second leaf. With another second stride the two cannot be merged again (chapter 03).
+# So compare layouts by what they do, not by how they print: `same_function` compares by index. If their modes have the same sizes, they
+# then agree at each `(i,j)` too.
+
+# %%
+one, other = Layout("(6,8):(8,1)"), Layout("((2,3),8):((8,16),1)")
+print("layoutviz written alike:", one == other, " same function:", same_function(one, other))
+
+# %% needs="dsl"
+@cute.jit
+def written_in_the_dsl():
+    one, other = cute.make_layout((6, 8), stride=(8, 1)), cute.make_layout(((2, 3), 8), stride=((8, 16), 1))
+    print("DSL written alike:", one == other, " at row 5, column 3:", one((5, 3)), "and", other((5, 3)))
+
+
+written_in_the_dsl()
+
 # %% [markdown] tags=["exercise", "inline"]
 # ### Exercise 02.8 · One layout for three kernels ★★
 #
@@ -434,65 +480,16 @@ layout = Layout(((3, (2, 2)), 8), ((8, (24, 48)), 1))
 ### END SOLUTION
 
 # %% [markdown]
-# ## 7. Written in other ways
-#
-# A layout may have a single mode, as `24:1`, a row of 24. Here it is beside three others.
-
-# %% jupyter={"source_hidden": true}
-ask_choice(
-    "24:1, (4,6):(1,4), ((2,2),6):((1,2),4), (6,4):(1,6). From index to offset, how many different functions are these?",
-    options={
-        1: "Each puts index n into slot n. The shape alone differs: what the cells are called.",
-        2: "Which two of them differ? Write down the offsets of index 0 to 6 for (4,6):(1,4) and (6,4):(1,6).",
-        4: "They are written in four ways. Write down the offsets of index 0, 1, 2, 3, 4 for two of them.",
-    },
-    answer=len({tuple(Layout(one).offsets()) for one in ("24:1", "(4,6):(1,4)", "((2,2),6):((1,2),4)", "(6,4):(1,6)")}),
-)
-
-# %% [markdown]
-# Equal by index, but by row and column? Point at `(1,2)` on the left, then look for the cell that lights up on the right.
-
-# %%
-compare("(4,6):(1,4)", "(6,4):(1,6)")
-
-# %% [markdown]
-# This board can also be written `(4,6):(6,1)`. Move *stride 0.1* away from 12. Can it still be written with one stride for its 4 rows?
-# Now set *stride 0.0* to 8. Which *stride 0.1* makes it possible again?
-
-# %%
-explore("((2,2),6):((6,12),1)")
-
-# %% [markdown]
-# **The rule.** A mode `s:d` can be split into `(a,b):(d,a*d)` where `a*b` is `s`: after `a` steps of `d`, the second leaf begins where the
-# next step would have gone. If its stride goes on like this, the two leaves can be merged again (chapter 03); if not, not. So compare
-# layouts by what they do, not by how they print. `same_function` compares by index. Layouts with modes of the same sizes then agree
-# at each `(i,j)` too; `(4,6)` and `(6,4)` do not.
-
-# %%
-one, other = Layout("(6,8):(8,1)"), Layout("((2,3),8):((8,16),1)")
-print("layoutviz written alike:", one == other, " same function:", same_function(one, other))
-
-# %% needs="dsl"
-@cute.jit
-def written_in_the_dsl():
-    one, other = cute.make_layout((6, 8), stride=(8, 1)), cute.make_layout(((2, 3), 8), stride=((8, 16), 1))
-    print("DSL written alike:", one == other, " at row 5, column 3:", one((5, 3)), "and", other((5, 3)))
-
-
-written_in_the_dsl()
-
-# %% [markdown]
 # ## On the GPU
 #
-# The kernel of chapter 01, unchanged; click the dots to see it. It says `mA[m, k]` and `mB[n, k]`, one number for each mode. That is all
-# it needs to read nested layouts too.
+# The kernel of chapter 01, unchanged; click the dots to see it. It asks for `mA[m, k]` and `mB[n, k]`, so it reads nested layouts too.
 
 # %% include="ladder/naive.py:TILE,dot,naive_kernel,naive_gemm" needs="dsl" jupyter={"source_hidden": true}
 from ladder.naive import naive_gemm
 
 # %% [markdown]
-# Each operand is stored row by row, or in tiles of 8 by 8. Inside a tile the elements lie row by row, and so do the tiles. Say for
-# each stride of `in_tiles` what it steps over.
+# Each operand is stored row by row, or in tiles of 8 by 8, row by row inside; the tiles follow each other to the right. What does each
+# stride of `in_tiles` step over?
 
 # %%
 def by_rows(R, K):
@@ -517,6 +514,8 @@ for name, layouts in pairs(2048, 1536, 1024).items():
     print(f"{name}: row 1 of A is {layouts[0](1, 0)} slots after row 0")
 
 # %% [markdown]
+# In `in_tiles`, `columns` steps over a row of the tile, `rows * columns` over a tile, `rows * K` over a row of tiles.
+#
 # Neighbouring threads compute neighbouring rows of `C`, so at each `k` they read neighbouring rows of `A`.
 
 # %% jupyter={"source_hidden": true}
@@ -535,20 +534,25 @@ ask_choice(
 )
 
 # %% [markdown]
-# So which pair should take least time? On a GPU the line `time` tells, and each result is checked against cuBLAS, which takes no tiles and
-# gets a copy by rows. Without a GPU the kernel is compiled, and the same sums run on the CPU. Then the line `SASS` shows a load of the
-# pair `rows`, where the next `k` is always one slot on. Why is there no such line for tiles?
+# These 16 threads all read the same element of `B`, so by this count only the layout of `A` matters. Which two pairs should be faster?
+# The line `time` tells, of your GPU or as recorded; cuBLAS gets a copy by rows. Without a GPU the line `SASS` shows a load of the pair
+# `rows`, where the next `k` is always one slot on. Why is there no such line for tiles?
 
 # %% needs="dsl"
 from ladder import harness
 
-look = "one kernel, three ways to store: which pair takes least time, and how far apart do neighbouring threads read A there?"
+look = "how much faster is A in tiles than rows, and does it pay to tile B too?"
 checks = harness.gemm_through_layouts(naive_gemm, pairs, host_mnk=(16, 24, 8), chapter="02", look=look)
 
 # %% [markdown]
-# Now store `B` in tiles of 4 rows and 8 columns, in `pairs`, and run it again. What did you have to change in the kernel?
+# In tiles the next `k` is 1 slot on inside a tile and 57 at its edge: no single number.
 #
-# How far is this kernel, reading by rows, from cuBLAS?
+# On the recorded GPU tiles for `A` helped by more than the count of sectors explains, and tiles for `B` gained nothing: a count is a
+# guess, a measurement decides.
+#
+# Now store `B` in tiles of 4 rows and 8 columns, in `pairs`, and run it again. What had to change in the kernel?
+#
+# Still the naive kernel: the same mark as in chapter 01.
 
 # %%
 from ladder.thermometer import thermometer
@@ -566,10 +570,11 @@ thermometer("naive")
 # - A mode may have modes inside; each leaf has its extent and its stride.
 # - A cell is named by its index, by one number for each mode, or nested. Colexicographic: the first number runs fastest.
 # - `((position, tile), (position, tile))` regrouped is `((position, position), (tile, tile))`: a tile is a mode, and nothing moves.
-# - The order of the strides is the order in memory: rows, tiles, Morton.
+# - The leaf with the smallest stride runs fastest in memory. Other strides: by rows, by tiles, Morton.
 # - Congruent: the same parentheses. Compatible: the same sizes, split further. One function can be written as several layouts.
 #
-# Next: [03 · Composition](03_composition.ipynb), which puts one layout after another.
+# Exercises 02.4 to 02.7 stand in this chapter's notebook of exercises. Next: [03 · Composition](03_composition.ipynb), which puts one
+# layout after another.
 
 # %% [markdown] tags=["exercise"]
 # ### Exercise 02.4 · Cut it into tiles ★★
@@ -592,9 +597,9 @@ def cut(matrix, a, c):
 # %% [markdown] tags=["exercise"]
 # ### Exercise 02.5 · Mend a Morton order ★★
 #
-# Given: `((2,2,2),(2,2)):((2,16,8),(1,4))`, 8 rows and 4 columns. It was meant to be Morton order, but with the step to the *right*
-# first at each level, then the step down. (At the last level there is only a step down.) It uses each slot once, and yet it is not
-# Morton order. Wanted: `layout`, mended. To see what is wrong, `draw` the given one in a cell of your own. Judged by its shape and by
+# Given: `((2,2,2),(2,2)):((2,4,16),(1,8))`, 8 rows and 4 columns. It was meant to be Morton order, but with the step to the *right*
+# first at each level, then the step down. (At the last level there is only a step down.) It uses each slot once, and yet it does not
+# keep to that. Wanted: `layout`, mended. To see what is wrong, `draw` the given one in a cell of your own. Judged by its shape and by
 # the offset of every coordinate.
 
 # %% exercise="02.5" tags=["exercise"]

@@ -80,6 +80,7 @@ def test_02_5_is_the_interleaving_of_binary_digits():
 
     assert all(ch02.MORTON(i, j) == digits(i, j) for i in range(8) for j in range(4))
     assert sorted(ch02.BROKEN.offsets()) == list(range(32)), "nothing is shared, so that the fault must be looked for"
+    assert all(mode.stride == tuple(sorted(mode.stride)) for mode in ch02.BROKEN), "and it is not mended by sorting"
 
 
 @pytest.mark.parametrize("rows", [(2, 4), (4, 2), (2, 2, 2), (2, (2, 2)), ((2, 2), 2)])

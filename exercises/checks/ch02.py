@@ -18,7 +18,7 @@ INDEXED = Layout(((3, 2), (2, 2)), ((2, 12), (1, 6)))
 ASKED = 9
 TILED = Layout(((3, 2), (4, 2)), ((1, 24), (3, 12)))
 MORTON = Layout(((2, 2, 2), (2, 2)), ((2, 8, 16), (1, 4)))
-BROKEN = Layout(((2, 2, 2), (2, 2)), ((2, 16, 8), (1, 4)))
+BROKEN = Layout(((2, 2, 2), (2, 2)), ((2, 4, 16), (1, 8)))
 ROWS = Layout((8, 6), (6, 1))
 MATRIX = Layout((12, 8), (8, 1))
 
@@ -43,6 +43,9 @@ def _by_hand_mistake(numbers: list[int]) -> Mistake | None:
     if numbers == [i % 2 + 6 * i + 2 * j for j in range(3) for i in range(4)]:
         words = "You multiply the outer stride by the row. It belongs to the pair of rows."
         return Mistake("row for block", words, "Row 3 is in which pair of rows?")
+    if numbers[:5] == [0, 1, 6, 7, 8]:
+        words = "You went on counting after the end of column 0."
+        return Mistake("counted on", words, "How far in memory is one step to the right? What does the stride of mode 1 say?")
     return None
 
 
@@ -103,8 +106,14 @@ def check_tiled(layout) -> Verdict:
 
 def _tiled_mistake(answer) -> Mistake | None:
     """Which order the answer stores."""
+    if isinstance(answer, Layout) and answer.shape == ((3, 4), (2, 2)):
+        words = "Your mode 0 is a tile. Here mode 0 must count rows."
+        return Mistake("by tile", words, "Which two of the four numbers say in which row an element is?")
     if not isinstance(answer, Layout) or answer.shape != TILED.shape:
         return None
+    if answer.stride == ((4, 32), (1, 16)):
+        words = "These are the strides of the lesson's tiles of 4 by 4."
+        return Mistake("the lesson's strides", words, "How many elements has one tile here, and which of them lies in slot 1?")
     (i0, i1), (j0, j1) = answer.stride
     if (i0, j0) == (4, 1) and {i1, j1} == {12, 24}:
         words = "Inside a tile your elements lie row by row."
@@ -165,14 +174,8 @@ def _morton_mistake(answer) -> Mistake | None:
         return None
     if answer.stride == BROKEN.stride:
         words = "That is the layout as it was given."
-        return Mistake(
-            "not mended", words, "In Morton order each 4 by 4 tile is one piece of memory. Is the upper one that, in the given layout?"
-        )
-    if answer.stride == ((2, 4, 16), (1, 8)):
-        words = "From tile to tile the step down comes first."
-        return Mistake(
-            "down first from tile to tile", words, "A tile of 2 by 2 fills slots 0 to 3. In which tile is slot 4, if right comes first?"
-        )
+        hint = "A tile of 2 by 2 fills slots 0 to 3. In which tile is slot 4, and in which if right comes first?"
+        return Mistake("not mended", words, hint)
     if answer.stride == ((1, 4, 16), (2, 8)):
         words = "It is Morton order, but at each level the step down comes first."
         return Mistake("down first", words, "Which cell was in slot 1 of the given layout?")
@@ -238,9 +241,8 @@ def _step_mistake(m: int, mode: Layout, given: Layout) -> Mistake | None:
     for extent, stride in rest:
         if stride != end:
             words = f"In mode {m} a leaf does not begin where the one before it ends."
-            return Mistake(
-                "leaves do not go on", words, "After the first leaf's `a` steps of `d` comes `a*d`. Where does your second leaf begin?"
-            )
+            hint = "The first leaf makes `a - 1` steps of `d`. What would its next step reach, and what does your second leaf step?"
+            return Mistake("leaves do not go on", words, hint)
         end *= extent
     return None
 
@@ -258,21 +260,23 @@ def check_three_names(layout) -> Verdict:
     verdict = judge_layout("layout", layout, MATRIX, praise, _names_mistake, shape_counts=False)
     if not verdict.ok:
         return verdict
-    fault = _name_fault(as_layout("layout", layout))
-    return Verdict(State.RIGHT_NOT_FORM, f"Every index has the right offset, but {fault}", verdict.scene) if fault else verdict
+    return _name_fault(as_layout("layout", layout), verdict.scene) or verdict
 
 
-def _name_fault(answer) -> str:
-    """The first kernel that does not find a cell by its name, or nothing."""
+def _name_fault(answer, scene) -> Verdict | None:
+    """Of the first kernel that does not find a cell by its name. A name that leads to another element is no matter of form."""
     for kernel, cells in NAMES.items():
         for name, offset in cells:
+            asks = f"the {kernel} kernel asks for {format_tuple(name)}"
             try:
-                said = answer(name)
+                found = answer(name)
             except LayoutError as error:
-                return f"the {kernel} kernel asks for {format_tuple(name)}: {error}."
-            if said != offset:
-                return f"the {kernel} kernel asks for {format_tuple(name)} and is sent to slot {said}, where another element lies."
-    return ""
+                return Verdict(State.RIGHT_NOT_FORM, f"Every index has the right offset, but {asks}: {error}.", scene)
+            if found != offset:
+                words = f"By index every offset is right, but {asks} and is sent to slot {found}, where another element lies."
+                hint = "Which row does the kernel mean by that name, and which row does your shape call so?"
+                return Verdict(State.WRONG, words, scene, Mistake("other parts", words, hint))
+    return None
 
 
 def _names_mistake(answer) -> Mistake | None:
@@ -334,6 +338,10 @@ def _cut(make):
     return slip
 
 
+STRIDES_SWAPPED = Mistake(
+    "row and column strides swapped", "Your row steps by the column's stride.",
+    "Which of the two strides of the given matrix is the step down?",
+)  # fmt: skip
 CUT_SLIPS = (
     (_cut(lambda a, b, c, f, d, e: (((b, f), (a, c)), ((a * d, c * e), (d, e)))), Mistake(
         "number of the tile first", "Your mode 0 counts the tiles, and mode 1 the positions in a tile.",
@@ -355,6 +363,11 @@ CUT_SLIPS = (
         "tiles overlap", "Your step to the next tile is as long as the step to the next cell: the tiles overlap.",
         "How many rows lie between the top of a tile and the top of the tile below it?",
     )),
+    (_cut(lambda a, b, c, f, d, e: (((a, c), (b, f)), ((d, e), (a, c)))), Mistake(
+        "tile strides without the step", "Your steps to the next tile are `a` and `c` slots.", "How far in memory are `a` rows?",
+    )),
+    (_cut(lambda a, b, c, f, d, e: (((a, c), (b, f)), ((e, d), (a * e, c * d)))), STRIDES_SWAPPED),
+    (_cut(lambda a, b, c, f, d, e: (((a, c), (b, f)), ((e, d), (c * e, a * d)))), STRIDES_SWAPPED),
     (_cut(lambda a, b, c, f, d, e: (((a, c), (b, f)), ((d, e), (b * d, f * e)))), Mistake(
         "number of tiles for extent", "Your step to the next tile passes as many cells as there are tiles.",
         "How many rows has one tile?",
@@ -371,6 +384,9 @@ CUT_SLIPS = (
         "a copy", "Its strides store each tile as one piece, as if the elements were copied into new slots.",
         "Where in memory does position (0,1) of tile (0,0) lie, if nothing moved?",
     )),
+)  # fmt: skip
+BY_TILE = Mistake(
+    "by tile", "Your mode 0 is a tile. Here mode 0 must count rows.", "Which two of the four numbers does the kernel's `n` stand for?",
 )  # fmt: skip
 B_LAYOUT_SLIPS = (
     (lambda N, K: Layout(((8, N // 8), (4, K // 4)), ((4, 8 * K), (1, 32))), Mistake(
@@ -404,6 +420,12 @@ B_LAYOUT_SLIPS = (
         "tiles on one another", "The tile below the first and the tile beside it begin in the same slot.",
         "How many tiles lie between the first tile and the one beside it?",
     )),
+    (lambda N, K: Layout(((8, N // 8), (4, K // 4)), ((4, 4 * N), (1, 32))), Mistake(
+        "tile strides swapped", "The step of 32 slots, one tile, leads to the right.", "Which way do the tiles follow each other?",
+    )),
+    (lambda N, K: Layout(((8, 4), (N // 8, K // 4)), ((4, 1), (32, 4 * N))), BY_TILE),
+    (lambda N, K: Layout(((8, 4), (N // 8, K // 4)), ((4, 1), (8 * K, 32))), BY_TILE),
+    (lambda N, K: Layout(((8, 4), (N // 8, K // 4))), BY_TILE),
     (lambda N, K: Layout((N, K), (K, 1)), Mistake(
         "no tiles", "That is `B` row by row, without tiles.", "Into which two numbers does a row split, if a tile has 8 of them?",
     )),
@@ -454,6 +476,7 @@ EXERCISES = {
                 "another form, rows": ("offsets = [[0, 2, 4], [1, 3, 5], [6, 8, 10], [7, 9, 11]]", "row by row"),
                 "along the rows": ("offsets = [0, 2, 4, 1, 3, 5, 6, 8, 10, 7, 9, 11]", "along the rows"),
                 "bytes for elements": ("offsets = [0, 2, 12, 14, 4, 6, 16, 18, 8, 10, 20, 22]", "bytes"),
+                "counted on": ("offsets = [8 * j + row for j in range(3) for row in (0, 1, 6, 7)]", "went on counting"),
                 "the last one wrong": ("offsets = [0, 1, 6, 7, 2, 3, 8, 9, 4, 5, 10, 12]", "Index 11 is coordinate ((1,1),2)"),
             },
             right={
@@ -519,6 +542,8 @@ EXERCISES = {
                 "column-major": ("layout = Layout(((3, 2), (4, 2)))", "not one piece of memory"),
                 "row-major": ("layout = '((3,2),(4,2)):((8,24),(1,4))'", "not one piece of memory"),
                 "tiles overlap": ("layout = '((3,2),(4,2)):((1,6),(3,12))'", "The tiles overlap"),
+                "by tile": ("layout = '((3,4),(2,2)):((1,3),(24,12))'", "Here mode 0 must count rows"),
+                "the lesson's strides": ("layout = '((3,2),(4,2)):((4,32),(1,16))'", "the lesson's tiles of 4 by 4"),
                 "tile and position swapped": ("layout = '((2,3),(2,4)):((24,1),(12,3))'", "tile and rest are swapped"),
                 "bytes for elements": ("layout = '((3,2),(4,2)):((2,48),(6,24))'", "bytes"),
                 "another form": ("layout = '((3,2),((2,2),2)):((1,24),((3,6),12))'", "has shape ((3,2),((2,2),2))"),
@@ -556,6 +581,12 @@ EXERCISES = {
                 "not regrouped": (_cut_source("((a, M // a), (c, N // c)), ((d, a * d), (e, c * e))"), "still count rows and columns"),
                 "shape alone": (_cut_source("((a, c), (M // a, N // c)), ((d, a * d), (e, c * e))"), "leaves the strides"),
                 "tiles overlap": (_cut_source("((a, c), (M // a, N // c)), ((d, e), (d, e))"), "the tiles overlap"),
+                "tile strides without the step": (
+                    _cut_source("((a, c), (M // a, N // c)), ((d, e), (a, c))"),
+                    "to the next tile are `a` and `c` slots",
+                ),
+                "strides swapped": (_cut_source("((a, c), (M // a, N // c)), ((e, d), (a * e, c * d))"), "by the column's stride"),
+                "strides turned around": (_cut_source("((a, c), (M // a, N // c)), ((e, d), (c * e, a * d))"), "by the column's stride"),
                 "number of tiles for extent": (
                     _cut_source("((a, c), (M // a, N // c)), ((d, e), (M // a * d, N // c * e))"),
                     "as many cells as there are tiles",
@@ -591,17 +622,17 @@ EXERCISES = {
             hints=(
                 "Draw the given one and follow slots 0, 1, 2, ... with your eye. After which slot does it leave Morton order?",
                 "A tile of 2 by 2 fills slots 0 to 3. Which tile comes next, if right comes first? Which one after that?",
-                "In Morton order the upper 4 by 4 tile has slots 0 to 15. Which step leads down inside it, and which one out of it?",
+                "How many slots does one tile of 2 by 2 fill, and how many do two side by side? Which steps are these?",
             ),
-            why="j0, i0 and j1 fill slots 0 to 7, two tiles side by side, so i1, the step down to the next tile, moves 8, and i2 16.",
+            why="From tile to tile right comes first: j1 moves 4, over one tile, and i1, the step down to the next tile, 8, over two.",
             also='layout = "((2,2,2),(2,2)):((2,8,16),(1,4))"',
             wrong={
                 "the starter": ("layout = Layout(((2, 2, 2), (2, 2)), ...)", "Line 2 of the cell"),
                 "the constant": ("layout = '((2,2,2),(2,2)):((0,0,0),(0,0))'", "same offset"),
                 "the transposed": ("layout = '((2,2),(2,2,2)):((1,4),(2,8,16))'", "modes are swapped"),
                 "the off-by-one": ("layout = '((2,2,2),(2,2)):((2,7,16),(1,4))'", "off by one"),
-                "as it was": ("layout = '((2,2,2),(2,2)):((2,16,8),(1,4))'", "as it was given"),
-                "down first from tile to tile": ("layout = '((2,2,2),(2,2)):((2,4,16),(1,8))'", "From tile to tile the step down"),
+                "as it was": ("layout = '((2,2,2),(2,2)):((2,4,16),(1,8))'", "as it was given"),
+                "out of the tile first": ("layout = '((2,2,2),(2,2)):((2,16,8),(1,4))'", "not each in its place"),
                 "down first": ("layout = '((2,2,2),(2,2)):((1,4,16),(2,8))'", "at each level the step down comes first"),
                 "row-major": ("layout = '((2,2,2),(2,2)):((4,8,16),(1,2))'", "not each in its place"),
                 "flat": ("layout = Layout((8, 4))", "has shape (8,4)"),
@@ -689,6 +720,9 @@ EXERCISES = {
                     "def B_layout(N, K):\n    return Layout(((N // 8, 8), (K // 4, 4)), ((32, 4), (4 * N, 1)))",
                     "stands before the position in it",
                 ),
+                "tile strides swapped": (_B("(4, 4 * N), (1, 32)"), "leads to the right"),
+                "by tile": ("def B_layout(N, K):\n    return Layout(((8, 4), (N // 8, K // 4)), ((4, 1), (32, 4 * N)))", "must count rows"),
+                "by tile, no strides": ("def B_layout(N, K):\n    return Layout(((8, 4), (N // 8, K // 4)))", "must count rows"),
                 "bytes for elements": (_B("(8, 64), (2, 8 * N)"), "bytes"),
                 "one layout": ("B_layout = Layout(((8, 2), (4, 3)), ((4, 32), (1, 64)))", "wanted is a function"),
             },
@@ -721,7 +755,8 @@ EXERCISES = {
                 "another form, flat": ("layout = '(12,8):(8,1)'", "the second kernel asks for ((0,0),0)"),
                 "another form, for two": ("layout = '((3,4),8):((8,24),1)'", "the third kernel asks for ((0,(0,0)),0)"),
                 "another form, side by side": ("layout = '((3,2,2),8):((8,24,48),1)'", "the second kernel asks for ((0,0),0)"),
-                "another form, other parts": ("layout = '((4,3),8):((8,32),1)'", "the second kernel asks for"),
+                "other parts": ("layout = '((4,3),8):((8,32),1)'", "asks for ((0,1),0) and is sent to slot 32"),
+                "other parts inside": ("layout = '((2,(2,3)),8):((8,(16,32)),1)'", "asks for ((0,1),0) and is sent to slot 16"),
                 "another form, no matrix": ("layout = '(3,(2,2),8):(8,(24,48),1)'", "the first kernel asks for (0,0)"),
             },
             right={
