@@ -2,8 +2,8 @@
 # # 04 · Tiling
 #
 # After this lesson you can cut a layout into tiles and repeat a small one. You can give each thread block its tile and each thread its
-# share, and keep both inside a matrix whose size the tile does not divide. Then you run the first GEMM that shares what it fetches. Sixty
-# minutes; guess first, read second.
+# share, also where the tile does not divide the matrix. Then you run the first GEMM that shares what it fetches. Sixty minutes; guess
+# first, read second.
 
 # %% tags=["setup"]
 import warnings
@@ -24,8 +24,8 @@ columns_first = Layout((6, 8))
 ask_choice(
     "A has 6 rows and 8 columns. One line of a kernel cuts it by (2, 4), another by Layout((2, 4)). Are the tiles the same?",
     options={
-        "yes": "No. Section 4 shows what the second one cuts.",
-        "no": "No. Section 4 shows what the second one cuts.",
+        "yes": "The numbers are the same, but one is a tuple and one is a layout. Section 4 shows what the layout cuts.",
+        "no": "The first cuts rectangles. Section 4 shows what the second one cuts.",
     },
     answer="yes" if same_function(zipped_divide(columns_first, (2, 4)), zipped_divide(columns_first, Layout((2, 4)))) else "no",
 )
@@ -79,17 +79,18 @@ ask_choice(
 draw("4:2", "complement", cotarget=24)
 
 # %% [markdown]
-# Slide the stride of `A` from 1 to 6. For two of these strides `R` has a single mode. Which two? What do the copies look like there? (At
-# 4 and 5 the copies reach past slot 23; those slots are hatched.)
+# Slide the stride of `A` from 1 to 6. For two of them `R` has a single mode: which, and what do the copies look like there? (At 4 and 5
+# the copies reach past slot 23; those slots are hatched.)
 
 # %%
 explore("4:2", "complement", cotarget=24)
 
 # %% [markdown]
-# **The rule.** `R` is the **complement** of `A` up to `n`: the layout of where copies of `A` start, in rising order, so that `A` and its
-# copies cover at least the first `n` slots, none twice. `n` is called the **cotarget**. Take the modes of `A` by rising stride. Say `f`
-# slots are full so far, at first 1. If the next stride `d` is larger, `R` gets the mode `d/f : f`. With this mode of `A`, extent times
-# `d` slots are full. At the end `R` gets what is missing up to `n`, `n/f : f`.
+# **The rule.** `R` is the **complement** of `A` up to `n`, the **cotarget**: the layout of where copies of `A` start, in rising order, so
+# that `A` and its copies fill the first `n` slots where they can, none twice. Take the modes of `A` by rising stride. Say `f` slots are
+# full so far, at first 1. If the next stride `d` is larger, `R` gets the mode `d/f : f`. With this mode of `A`, extent times `d` slots
+# are full: that is the new `f`. At the end `R` gets what is missing up to `n`, `n/f : f`, with `n/f` rounded up. (If `d` is no multiple
+# of `f`, slots stay free that no copy fits, as with `(2,2):(1,3)`.) If all these divide evenly:
 #
 # $$ (i, j) \mapsto A(i) + R(j) \quad\text{takes each of } 0, \dots, n-1 \text{ once} $$
 
@@ -147,8 +148,7 @@ ask_choice(
 draw(wide, "divide", tiler="4:2", form="logical")
 
 # %% [markdown]
-# Find the stride of the tiler with which neighbours go to different tiles, and each tile gets every sixth element. Then try 5. Which
-# slots are hatched?
+# Find the tiler's stride with which each tile gets every sixth element. Then try 5: which slots are hatched?
 
 # %%
 explore(wide, "divide", tiler="4:2", form="logical")
@@ -193,9 +193,9 @@ ask_cells(
 draw(A, "tiles", tiler=(2, 4))
 
 # %% [markdown]
-# A division has four forms. Switch *form* and read the title of the result. Which of the numbers change: their values, their order, or
-# only the parentheses? Compare logical with zipped, then zipped with flat. Flat shows one small board for each tile: `at (:,:,2,0)` is
-# the tile at (2,0). Where is the coordinate `(1,3,2,0)`?
+# A division has four forms. Switch *form*. From logical to zipped, what changes in the title: the numbers, their order, or only the
+# parentheses? And from zipped to flat? Flat shows one small board for each tile: `at (:,:,2,0)` is the tile at (2,0). Where is the
+# coordinate `(1,3,2,0)`?
 
 # %%
 explore(A, "divide", tiler=(2, 4), form="logical")
@@ -249,22 +249,22 @@ ask_cells(
 draw(columns_first, "tiles", tiler="(2,4):(1,2)")
 
 # %% [markdown]
-# A layout can cut rectangles all the same. Slide the second stride of the tiler until each tile has 2 rows and 4 columns side by
-# side. Which number is it, and what does it count?
+# A layout can cut rectangles too. Slide the tiler's second stride until each tile has 2 rows and 4 columns side by side. Which number is
+# it, and what does it count? Then write `(6,8):(8,1)` into *layout*. Does that number still cut rectangles, though it is no stride of
+# `A`?
 
 # %%
 explore(columns_first, "tiles", tiler="(2,4):(1,2)")
 
 # %% [markdown]
-# The entries of a tuple may be layouts: `(Layout(3, 2), 4)` takes rows 0, 2 and 4. Which rows has tile 1, and which tile 2?
+# The entries of a tuple may be layouts: `(Layout(3, 2), 4)` takes rows 0, 2 and 4. Which rows have tiles 1 and 2?
 
 # %%
 draw(A, "tiles", tiler=(Layout(3, 2), 4))
 
 # %% [markdown]
-# **The rule.** A tuple cuts each mode by itself. A layout cuts the whole, counted along one index: its strides are steps of the index.
-# To step one column on, a layout must know the number of rows. You nearly always mean a tuple: it is the tiler of every GEMM from here
-# on.
+# **The rule.** A tuple cuts each mode by itself. A layout cuts the whole, counted along one index: its strides are steps of the index. To
+# step one column on, a layout must know the number of rows. You nearly always mean a tuple, as in every GEMM from here on.
 
 # %%
 big = Layout((12, 32))
@@ -299,8 +299,8 @@ cells = [(i, j) for i in (1, 4) for j in range(4)]
 # %% [markdown]
 # ## 5. A product repeats
 #
-# A **product** repeats a small layout, a *block*, until there are as many copies as a second layout has elements. That one is called
-# tiler here too. But it does not cut: it says in which order the copies lie.
+# A **product** repeats a small layout, a *block*: one copy for each element of a second layout. This second layout is called tiler too,
+# but it does not cut: it says in which order the copies lie.
 
 # %% jupyter={"source_hidden": true}
 block = Layout((2, 2), (2, 1))
@@ -335,8 +335,8 @@ explore(block, "product", tiler="(3,2):(1,3)", form="blocked")
 #
 # $$ B \otimes T = (B,\; B^* \circ T), \qquad B^* = \text{complement}(B,\; \text{size}(B) \cdot \text{cosize}(T)) $$
 #
-# The block-tiled storage of chapter 02 is a blocked product. Tiles in shared memory are made so from chapter 08 on. What a thread owns
-# of a tile is often raked (chapter 07).
+# The block-tiled storage of chapter 02 is a blocked product, and so are tiles in shared memory from chapter 08 on. What a thread owns of
+# a tile is often raked (chapter 07).
 
 # %%
 for product in (logical_product, blocked_product, raked_product):
@@ -355,7 +355,7 @@ products_in_the_dsl()
 # %% [markdown]
 # ## 6. My tile, my share
 #
-# A thread block works on one tile. Each of its threads takes some elements of it, its **share**.
+# A thread block works on one tile. What each of its threads takes of it is that thread's **share**.
 
 # %% jupyter={"source_hidden": true}
 ask_choice(
@@ -369,9 +369,9 @@ ask_choice(
 )
 
 # %% [markdown]
-# `20 + (2,4):(8,1)` is that tile: an offset and a layout. Point at one of its cells, and find it in `A`. The last board is what thread
-# 5 gets if eight threads, laid out as `(2,4):(1,2)`, stand on each tile in the same way. At which position of the tile at (1,1) does it
-# stand?
+# `20 + (2,4):(8,1)` is that tile: an offset and a layout. Point at one of its cells, and find it in `A`. To keep the last board small,
+# take the whole of `A` for one tile. Its eight threads, laid out as `(2,4):(1,2)`, stand on every 2 by 4 rectangle of it. At which
+# position of each rectangle does thread 5 stand?
 
 # %%
 threads = Layout((2, 4))
@@ -379,29 +379,30 @@ tile, share = local_tile(A, (2, 4), (1, 1)), local_partition(A, threads, 5)
 compare({"A": A, "tile (1,1)": tile, "thread 5": share}, caption="equal colours are equal slots.")
 
 # %% [markdown]
-# In the table a tile is a column, and a thread's share is a row. Thread 5 has the sixth row: `threads` holds 5 at (1,2). Then make the
-# tiler (3,2), so six threads: which slots does thread 5 get now?
+# In the table a tile (or rectangle) is a column, and a thread's share is a row. Thread 5 has the sixth row: `threads` holds 5 at (1,2).
+# Then make the tiler (3,2), for six threads `(3,2):(1,3)`: which slots does thread 5 get now?
 
 # %%
 explore(A, "tiles", tiler=(2, 4))
 
 # %% [markdown]
 # **The rule.** Divide, then fix one half of the coordinate. `local_tile(A, tiler, place)` fixes which tile, by its **place**, and keeps
-# the positions. `local_partition(A, threads, t)` fixes the position, the coordinate where `threads` holds `t`, and keeps the tiles. For
-# a column-major `threads` that is `threads.coordinate(t)`. What is left is an **offset and a layout**. In layoutviz that is a `Tensor`.
-# In the DSL the tensor's pointer, which says where it starts, has moved by the offset.
+# the positions. `local_partition(A, threads, t)` cuts by the shape of `threads`, fixes the position, the coordinate where `threads` holds
+# `t`, and keeps the rectangles. What is left is an **offset and a layout**: in layoutviz a `Tensor`, in the DSL a tensor whose pointer
+# has moved by the offset.
 #
-# With $Z$ = `zipped_divide(A, tiler)`:
+# With $Z$ = `zipped_divide(A, tiler)`; for `local_partition` the tiler is the shape of `threads`:
 #
 # $$ \text{local\_tile}(i) = Z(i,\; \text{place}) \qquad \text{local\_partition}(j) = Z(\text{position of } t,\; j) $$
 
 # %%
 by_rows = Layout((2, 4), (4, 1))
 print("layoutviz tile", tile, " share of thread 5:", share)
+print("layoutviz share of thread 5 of six threads, slot by slot:", *local_partition(A, Layout((3, 2)), 5).offsets())
 print("layoutviz share of thread 5 if the threads are", by_rows, "and so 5 is at (1,1):", local_partition(A, by_rows, 5))
 
 # %% [markdown]
-# The DSL writes `o` between the pointer and the layout. It is no composition. `slice_` keeps what is `None` and fixes the rest: of a
+# The `o` that the DSL writes between the pointer and the layout is no composition. `slice_` keeps what is `None` and fixes the rest: of a
 # layout alone it loses the offset.
 
 # %% needs="dsl"
@@ -452,24 +453,25 @@ ask_choice(
 )
 
 # %% [markdown]
-# Three by two tiles have 6 rows and 8 columns. The hatched slots are outside, with the offset that a thread would reach. Which of them
-# are somebody else's elements, and which are behind the memory?
+# Three by two tiles have 6 rows and 8 columns. The hatched slots are outside, with the offset that a thread would reach. Which are
+# somebody else's elements, and which are behind the memory?
 
 # %%
 draw(ragged, "divide", tiler=(2, 4), form="logical")
 
 # %% [markdown]
-# Slide the tiler. Which three tiles of at least two elements fit? Which make more slots outside than inside?
+# Slide the tiler. Which three tiles of at least two elements leave no slot outside? Then set it to (4,3): are there more slots inside or
+# outside?
 
 # %%
 explore(ragged, "tiles", tiler=(2, 4))
 
 # %% [markdown]
-# **The rule.** A division rounds up: 24 elements by 5 give `(5,5):(1,5)`, 25 slots. The layout of a tile cannot tell which of its slots
-# are real, since each tile has the same. A layout with strides `(1,0)` counts rows, one with `(0,1)` columns. The two together are a
-# **coordinate tensor**: it holds at each coordinate that coordinate itself. So one cuts it in the same way. A thread finds in its share
-# of it where an element stands in the *matrix*, and compares that with the matrix's shape. This test is the **predicate**: read and
-# write only if it holds.
+# **The rule.** Only `(1,7)`, `(5,1)` and `(5,7)` fit, since 5 and 7 are prime. Otherwise a division rounds up: 24 elements by 5 give
+# `(5,5):(1,5)`, 25 slots. The layout of a tile cannot tell which of its slots are real, since each tile has the same. A layout with
+# strides `(1,0)` counts rows, one with `(0,1)` columns. The two together are a **coordinate tensor**: it holds at each coordinate that
+# coordinate itself. Cut in the same way, it tells a thread where an element of its share stands in the *matrix*. It must be within the
+# matrix's shape. This test is the **predicate**: read and write only if it holds.
 #
 # $$ \text{ceil\_div}(a, b) = \lfloor (a + b - 1) / b \rfloor \qquad i < M \;\text{and}\; j < N $$
 
@@ -480,8 +482,8 @@ for i, j in zip(rows.offsets().tolist(), columns.offsets().tolist(), strict=True
     print(f"({i},{j})", "inside" if i < 5 and j < 7 else "outside", end="  ")
 
 # %% [markdown]
-# In the DSL the coordinate tensor is `make_identity_tensor`. Its strides are `1@0` and `1@1`: one step in mode 0 of the coordinate, one
-# in mode 1. In a kernel `elem_less(coordinate, shape)` is the predicate.
+# In the DSL the coordinate tensor is `make_identity_tensor`, with strides `1@0` and `1@1`: one step in mode 0 of the coordinate, one in
+# mode 1. `elem_less(coordinate, shape)` is the predicate.
 
 # %% needs="dsl"
 @cute.jit
@@ -497,9 +499,8 @@ coordinates_in_the_dsl()
 # %% [markdown]
 # ## On the GPU
 #
-# In the kernels so far each element of `A` was fetched `N` times from global memory. Now a thread block of 256 threads brings a tile of
-# `A` and one of `B` into *shared memory*, which is near and fast, and computes 64 by 64 elements of `C` from them. Look for what you
-# know:
+# In the kernels so far each element of `A` was fetched `N` times. Now a block of 256 threads brings a tile of `A` and one of `B` into
+# *shared memory*, near and fast, and computes 64 by 64 elements of `C` from them. Look for:
 #
 # - `local_tile(..., (block_m, None))` in the kernel: the tiles of this thread block; `None` keeps the tiles along `K`, for the loop.
 # - `make_identity_tensor`, cut by the same tiler: where each element stands in the matrix.
@@ -511,7 +512,7 @@ coordinates_in_the_dsl()
 from ladder.tiled import tiled_gemm
 
 # %% [markdown]
-# `A` is 200 by 72 below, its tiles 64 by 16. How many elements of its last tile are real? Guess, then run.
+# `A` is 200 by 72 below, its tiles 64 by 16. How many elements of its last tile are real?
 
 # %%
 M, K, tile, threads = 200, 72, (64, 16), Layout((16, 16))
@@ -530,8 +531,7 @@ print(f"tile {last}: {real(i, j).sum()} of its {i.size} elements are in the matr
 print(f"thread 17: {shares[17].sum()} of its {shares[17].size}; {sum(not share.any() for share in shares)} of {threads.size} threads: none")
 
 # %% [markdown]
-# Without the predicate the rest would be read all the same, from the next rows of `A` or from behind its memory. Now the kernel, at
-# sizes that no tile divides.
+# Without the predicate the rest would be read all the same. Now the kernel, at sizes that no tile divides.
 
 # %% needs="dsl"
 from ladder import harness
@@ -549,7 +549,8 @@ checks = harness.gemm_through_layouts(tiled_gemm, harness.operand_pairs, **sizes
 # faster? (A thread walks along `K`.)
 
 # %% [markdown]
-# One idea: fetch once, use 64 times. Guess: is this half of cuBLAS's speed, a tenth, or a fiftieth?
+# One idea: fetch once, use 64 times. The product above is small. For 4096 by 4096 matrices cuBLAS is further ahead. Guess: does this
+# kernel reach a tenth of its speed, a twentieth, or a fiftieth?
 
 # %%
 from ladder.thermometer import thermometer
@@ -565,19 +566,18 @@ figure
 # - **A layout that uses a slot twice.** `(2,2):(1,1)` has no complement. The DSL (4.8.1) gives `(0,12):(2,2)` up to 24, which has no
 #   elements, and no error.
 # - **Rounding down.** `M // 64` thread blocks leave the last rows out. It is `ceil_div`.
-# - **The wrong coordinate tested.** The predicate compares where an element stands in the matrix, not in its tile.
-# - **"It did not crash."** Past the end of a row lies the next row.
 #
 # ## In short
 #
 # - Complement: where copies start, so that together they fill `n` slots, none twice.
-# - To divide by `T` is `A o (T, T*)`: (position in the tile, tile). A tuple works by mode, a layout along the index.
-# - Logical, zipped, tiled, flat: the same numbers, sorted and put in parentheses in four ways.
+# - To divide by `T` is `A o (T, T*)`: (position in the tile, tile).
+# - Logical, zipped, tiled, flat: the same numbers in four forms.
 # - A product is `(B, B* o T)`. Blocked puts copies side by side, raked deals them out.
 # - `local_tile` fixes the tile, `local_partition` the position of a thread. Both give an offset and a layout.
 # - Division rounds up. Cut the coordinates in the same way, and test them against the matrix.
 #
-# **The way on.** The tile lies in shared memory now, and how it lies decides how fast it is read. That is chapter 05.
+# **The way on.** The tile lies in shared memory now, and how it lies decides how fast it is read. Exercises 04.3 and 04.5 to 04.8 stand
+# in this chapter's notebook of exercises. Next: [05 · Swizzle](05_swizzle.ipynb).
 
 # %% [markdown] tags=["exercise"]
 # ### Exercise 04.3 · Rows in pairs ★★
@@ -595,19 +595,20 @@ tiler = (Layout((2, 2), (1, 4)), Layout(4, 3))
 # %% [markdown] tags=["exercise"]
 # ### Exercise 04.5 · Mend a predicate ★★
 #
-# Given: a matrix of shape `(M, N)`, cut into tiles of `tile = (rows, columns)`, and the `place` of one of them, such as `(2, 1)`. A
-# colleague's function counts the elements of that tile that may be read. It is right for the first tiles and wrong at the edge. Wanted:
-# `inside(shape, tile, place)`, with the one line mended. Judged on new random sizes, by the number.
+# Given: a matrix of shape `(M, N)`, cut into tiles of `tile = (rows, columns)`; the `place` of one of them, such as `(2, 1)`; and
+# `threads`, the column-major layout of the threads that share it. A colleague's function counts the elements of thread `t`'s share of
+# that tile that may be read. It is right for each tile that lies wholly inside the matrix, and can be wrong for one that sticks out.
+# Wanted: `inside(shape, tile, place, threads, t)`, with the one line mended. Judged on new random sizes, by the number.
 
 # %% exercise="04.5" tags=["exercise"]
 ### BEGIN SOLUTION
-def inside(shape, tile, place):
-    i, j = (local_tile(Layout(shape, strides), tile, place) for strides in ((1, 0), (0, 1)))
+def inside(shape, tile, place, threads, t):
+    i, j = (local_partition(local_tile(Layout(shape, strides), tile, place), threads, t) for strides in ((1, 0), (0, 1)))
     return int(((i.offsets() < shape[0]) & (j.offsets() < shape[1])).sum())
 ### STARTER
-# # the colleague's line: i, j = Layout(tile, (1, 0)), Layout(tile, (0, 1))
-# def inside(shape, tile, place):
-#     i, j = ..., ...  # for each element of the tile: its row in the matrix, its column in the matrix
+# # the colleague's line: i, j = (local_partition(Layout(tile, strides), threads, t) for strides in ((1, 0), (0, 1)))
+# def inside(shape, tile, place, threads, t):
+#     i, j = ..., ...  # for each element of the share: its row in the matrix, its column in the matrix
 #     return int(((i.offsets() < shape[0]) & (j.offsets() < shape[1])).sum())
 ### END SOLUTION
 
@@ -631,9 +632,9 @@ outside = 3 * 88 * 7 * 32 - 264 * 216
 # %% [markdown] tags=["exercise"]
 # ### Exercise 04.7 · A tile in blocks of 8 by 8 ★★
 #
-# Tensor cores (chapter 08) read shared memory in blocks of 8 rows and 8 columns whose 64 elements lie in 64 consecutive slots, each block
-# row-major. Wanted: a function `tile_layout(rows, columns)` that gives such a `Layout`, plain shape and strides, for a tile of `rows` by
-# `columns`, both multiples of 8. Together the blocks fill the slots from 0 on, without gaps; their order is yours.
+# Hopper's tensor cores can read shared memory in blocks of 8 rows and 8 columns whose 64 elements lie in 64 consecutive slots, each block
+# row-major (chapter 10). Wanted: a function `tile_layout(rows, columns)` that gives such a `Layout`, plain shape and strides, for a tile
+# of `rows` by `columns`, both multiples of 8. Together the blocks fill the slots from 0 on, without gaps; their order is yours.
 #
 # Judged first by that law, for new random sizes. If it holds, the lesson's kernel runs with `tile_layout(64, 16)` for its tiles of
 # `A` and `B` in shared memory, and is checked against cuBLAS. Without a GPU the kernel is only compiled, and the verdict says so. This

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # 05 · Swizzle
 #
-# After this lesson you can say how many passes shared memory needs for what a warp asks, bring that number down by padding or by a
-# swizzle, read `S<3,4,3>`, and find the swizzle that fits a tile. Sixty minutes; guess first, read second.
+# After this lesson you can count the passes that a warp needs in shared memory, bring them down by padding or by a swizzle, read
+# `S<3,4,3>`, and find the swizzle that fits a tile. Sixty minutes; guess first, read second.
 
 # %% tags=["setup"]
 from exercises import ask_cells, ask_choice
@@ -14,7 +14,7 @@ from layoutviz.views.swizzle import swizzle as swizzle_view
 # %% [markdown]
 # ## A bet, and two questions
 #
-# First a bet. You need not know how yet.
+# You need not know how yet.
 
 # %% jupyter={"source_hidden": true}
 square = Layout((32, 32), (32, 1))
@@ -73,8 +73,8 @@ ask_cells(
 
 # %% [markdown]
 # In one **pass** each bank gives one word: up to 32 words, 128 bytes. (A profiler calls a pass a *wavefront*, and so does the line under
-# a board. *Phase*: section 2. Here there is one.) Here is the bet's column. On the right each column of the board is a bank, each row
-# a pass. How many banks have work?
+# a board. What a phase is, section 2 says; here there is only one.) Here is the bet's column. On the right each column of the board is
+# a bank, each row a pass. How many banks have work?
 
 # %%
 square = Layout((32, 32), (32, 1))
@@ -82,8 +82,8 @@ column = Layout(32, 1)  # thread t reads the element of index t: t steps down
 draw(square, "banks", threads=column, bits=32)
 
 # %% [markdown]
-# Now move. Slide *stride 0*, the step from row to row, from 48 down to 32; the title of the right board counts. Which strides need only
-# one pass? What have 48, 40 and 36 to do with their numbers of passes? And what if you set it to 0, so that all threads read one word?
+# Slide *stride 0* from 48 down to 32; the title of the right board counts. Which strides need only one pass? What have 48, 40 and 36 to
+# do with their numbers of passes? And 0, where all threads read one word?
 
 # %%
 explore("(32,32):(48,1)", "banks", threads=column, bits=32)
@@ -102,7 +102,7 @@ for stride in (32, 48, 36, 33, 0):
     print(f"layoutviz {strided}, column 0: {bank_conflicts(strided, column, bits=32)}")
 
 # %% [markdown]
-# The DSL knows nothing of banks. It gives the offsets; the rest is the rule above.
+# The DSL gives the offsets; the rest is the rule above.
 
 # %% needs="dsl"
 import cutlass.cute as cute
@@ -164,8 +164,8 @@ explore(tile, "banks", threads=down_columns, bits=16, vector=8)
 # | --- | --- | --- | --- |
 # | threads in a phase | 8 | 16 | 32 |
 #
-# A phase costs as many passes as its ways; the sum over all phases is the cost of the access. Boards count as *conflicts* the passes
-# beyond one for each phase. Two fp16 numbers share a word: read one by one, every word is fetched twice.
+# A phase costs as many passes as its ways; an access, the sum over its phases. On a board, *conflicts* are the passes that remain when
+# one for each phase is taken away. Two fp16 numbers share a word: read one by one, every word is fetched twice.
 
 # %%
 along_rows = Layout(((8, 4), 8), ((64, 1), 8))  # thread t: row t // 8, piece t % 8 of that row
@@ -231,7 +231,7 @@ explore("(8,64):(128,1)", "banks", threads=down_columns, bits=16, vector=8)
 
 # %% [markdown]
 # **The rule.** Make the row stride an *odd* number of pieces. Then 8 rows start in 8 different groups of banks. It costs a piece for
-# every row but the last. And the tile is no longer dense, which TMA and WGMMA (chapter 10) do not accept.
+# every row but the last. And the tile now has gaps, which TMA and WGMMA (chapter 10) do not accept.
 
 # %%
 for stride in (64, 72, 80, 88):
@@ -253,8 +253,8 @@ padding_in_the_dsl()
 # %% [markdown]
 # ## 4. The second mend: shuffle each row differently
 #
-# Instead of moving the rows apart, leave them where they are, and shuffle each row inside, each in its own way. The way is XOR: write
-# two numbers in bits, and put a 1 where they differ. In Python it is `^`.
+# Leave the rows where they are, and shuffle each one inside, in its own way. The way is XOR: write two numbers in bits, and put a 1 where
+# they differ. In Python it is `^`.
 
 # %% jupyter={"source_hidden": true}
 ask_choice(
@@ -269,8 +269,8 @@ ask_choice(
 )
 
 # %% [markdown]
-# A corner of the bet's tile, 4 rows and 8 columns, before and after. A label is the bank where the element of that coordinate lies.
-# Which banks has column 0 before, and which after? Has any row lost or gained a bank?
+# A corner of the bet's tile, 4 rows and 8 columns, before and after. A label is the bank of that element. Which banks has column 0
+# before, and which after? Has any row lost or gained a bank?
 
 # %%
 four_rows = Layout((4, 8), (32, 1))
@@ -283,10 +283,10 @@ draw(four_rows, "swizzle", b=2, m=0, s=5, bits=32, label="bank")
 explore(four_rows, "swizzle", b=2, m=0, s=5, bits=32, label="bank")
 
 # %% [markdown]
-# **The rule.** A **swizzle** is a function on offsets. Here an offset is row times 32 plus column: its low five bits are the column,
-# the next two the row. `S<2,0,5>` reads the two row bits and XORs them onto the lowest two bits of the column. Each row keeps its own
-# slots, so nothing is overwritten and not one byte is added. The coordinates stay as they are: who asks for (3,5) gets element (3,5),
-# from another slot. The same swizzle again gives the old offset back.
+# **The rule.** A **swizzle** is a function on offsets. Here the low five bits of an offset are the column, the next two the row.
+# `S<2,0,5>` reads the two row bits and XORs them onto the lowest two of the column. Each row keeps its own slots, so nothing is
+# overwritten and not one byte is added. The coordinates stay as they are: who asks for (3,5) gets element (3,5), from another slot. The
+# same swizzle again gives the old offset back.
 #
 # $$S\langle b,m,s\rangle(x) = x \oplus \big((x \gg s) \mathbin{\&} \text{mask}\big) \qquad \text{mask: } b \text{ ones from bit } m$$
 #
@@ -307,7 +307,7 @@ def swizzle_in_the_dsl():
 swizzle_in_the_dsl()
 
 # %% [markdown]
-# The bet, settled. It is the same picture with more rows: 32 rows are told apart by 5 bits, and `S<5,0,5>` reads 5.
+# The bet, settled: 32 rows are told apart by 5 bits, and `S<5,0,5>` reads 5.
 
 # %%
 settled = ComposedLayout(Swizzle(5, 0, 5), 0, square)
@@ -317,8 +317,7 @@ draw(settled, "banks", threads=column, bits=32)
 # %% [markdown]
 # ## 5. B, M and S, one at a time
 #
-# Back to the tile of fp16. Its offsets have 9 bits: row (3 bits), piece (3 bits), place in the piece (3 bits). The lowest `m` bits are
-# never changed.
+# Back to the tile of fp16. Its offsets have 9 bits, three each for row, piece, place in the piece. The lowest `m` bits are never changed.
 
 # %% jupyter={"source_hidden": true}
 ask_choice(
@@ -333,15 +332,15 @@ ask_choice(
 )
 
 # %% [markdown]
-# The left half of the tile, before and after. The labels are banks; a colour is 16 bytes wide, 4 banks. How many colours has column 0
-# before, how many after?
+# The left half of the tile, before and after. (In rows 4 to 7 the swizzle exchanges it with the right half, which is not drawn.) The
+# labels are banks; a colour is 16 bytes wide, 4 banks. How many colours has column 0 before, how many after?
 
 # %%
 draw(Layout((8, 32), (64, 1)), "swizzle", b=3, m=3, s=3)
 
 # %% [markdown]
-# Move one slider at a time. First *b*: how many ways has phase 0 for 1, 2, 3? Set it back to 2. Then *s* to 4 and 5: which threads meet
-# now, and why these? Last *m* to 2, with *s* at 4: why is this refused?
+# First *b*: how many ways has phase 0 for 1, 2, 3? Set it back to 2. Then *s* to 4 and 5: which threads meet now, and why these? Last *m*
+# to 2, with *s* at 4: why is this refused?
 
 # %%
 explore("S<1,3,3> o 0 o (8,64):(64,1)", "banks", threads=down_columns, bits=16, vector=8)
@@ -350,12 +349,12 @@ explore("S<1,3,3> o 0 o (8,64):(64,1)", "banks", threads=down_columns, bits=16, 
 # **The rule.**
 #
 # - `m`: the low `m` bits stay. Let $2^m$ be the elements that a thread moves at once.
-# - `b`: how many bits are read and changed. $2^b$ is the number of ways before the swizzle: 8-way takes `b` = 3, 4-way 2, 2-way 1.
-# - `s`: the bits that are read start at `m + s`. These must be the bits in which the rows of a phase differ. A row of 64 elements ends
+# - `b`: how many bits are read and changed. $2^b$ is the number of ways that this read has before: 8-way takes `b` = 3, 4-way 2.
+# - `s`: the bits that are read start at `m + s`. These must be the bits in which the rows that meet differ. A row of 64 elements ends
 #   at bit 6, so `s` = 3.
 #
-# What is read and what is changed may not overlap: `s` is at least `b`. For `S<3,2,1>` the DSL makes another swizzle, one that changes
-# nothing, without a word: right results, all conflicts.
+# What is read and what is changed may not overlap: `s` is at least `b`. For `S<3,2,1>` the DSL makes, without a word, a swizzle that
+# changes nothing: right results, all conflicts.
 
 # %%
 def column_read(b, m, s):
@@ -407,23 +406,23 @@ ask_choice(
 )
 
 # %% [markdown]
-# Here somebody took the number from the manual as it is: `S<3,4,3>` on elements of fp16. No error, and no wrong result; every element
-# still has its own slot. Only: which threads now meet in the same bank?
+# Here somebody took the number from the manual as it is: `S<3,4,3>` on elements of fp16. No error, no wrong result. Only: which threads
+# now meet?
 
 # %%
 draw("S<3,4,3> o 0 o (8,64):(64,1)", "banks", threads=down_columns, bits=16, vector=8)
 
 # %% [markdown]
-# The lower board of the next explorer names its swizzle "on bytes". Choose *bits* 8, 16, 32, 64 in turn. Which `m` gives `S<3,4,3>` on
-# bytes for each of them?
+# Here an element is a byte, and the swizzle puts column 0 into 8 banks. Choose *bits* 16 and slide *stride 0* to 64: rows of 128 bytes
+# again. Which `m` brings the 8 banks back? What is the swizzle on bytes then? Do the same for 32 bits (stride 32) and 64 (16).
 
 # %%
-explore(Layout((8, 32), (64, 1)), "swizzle", b=3, m=3, s=3)
+explore(Layout((8, 16), (128, 1)), "swizzle", b=3, m=4, s=3, bits=8)
 
 # %% [markdown]
-# **The rule.** An element of $2^k$ bytes makes each bit place of the byte address $k$ lower: `m` falls by $k$; `b` and `s` stay.
-# Changing the unit of a layout is called **recasting**: `recast_layout(new bits, old bits, layout)`; a swizzle in it goes along.
-# Whenever you see a swizzle, ask: of what?
+# **The rule.** If an element has $2^k$ bytes, each bit of its offset stands $k$ places lower than in the byte address: `m` falls by $k$;
+# `b` and `s` stay. Changing the unit of a layout is called **recasting**: `recast_layout(new bits, old bits, layout)`; a swizzle in it
+# goes along. Whenever you see a swizzle, ask: of what?
 
 # %%
 in_bytes = ComposedLayout(Swizzle(3, 4, 3), 0, Layout((8, 128), (128, 1)))
@@ -443,7 +442,7 @@ recast_in_the_dsl()
 # %% [markdown]
 # ## 7. Rows shorter than 128 bytes
 #
-# Not every tile is 128 bytes wide. If a row has 64 bytes, two rows share one round of the banks.
+# If a row has 64 bytes, two rows share one round of the banks.
 
 # %% jupyter={"source_hidden": true}
 narrow = Layout((8, 32), (32, 1))
@@ -461,8 +460,8 @@ ask_choice(
 )
 
 # %% [markdown]
-# So `m + s` stays where 128 bytes end, and `b` follows the ways. That gives the three swizzles of the hardware. In CuTe's names, for 8
-# rows that are 32, 64 and 128 bytes wide:
+# `m + s` stays where 128 bytes end, and `b` follows the ways: the three swizzles of the hardware. In CuTe's names, for rows of 32, 64 and
+# 128 bytes:
 
 # %%
 for name, b, width in (("SW32", 1, 32), ("SW64", 2, 64), ("SW128", 3, 128)):
@@ -472,24 +471,27 @@ for name, b, width in (("SW32", 1, 32), ("SW64", 2, 64), ("SW128", 3, 128)):
     print(f"{name}: on bytes {in_bytes.outer}; fp16: {atom}, (7,0) at {atom(7, 0)}; 8 rows were {before}-way, are {after}-way")
 
 # %% [markdown]
-# Here is the wrong `S<2,3,2>`. Which threads meet, and in which half of the banks? Slide *s* to 3. Then *b* to 1: who meets now?
+# Here is the wrong `S<2,3,2>`. Which threads meet? Slide *s* to 3. Then *b* to 1: the same threads meet as before. Which bit does
+# neither of these two swizzles read?
 
 # %%
 explore("S<2,3,2> o 0 o (8,32):(32,1)", "banks", threads=down_columns, bits=16, vector=8)
 
 # %% [markdown]
-# **The rule.** Such a small swizzled tile is an **atom**. A larger tile is the atom repeated (`tile_to_shape`). Take the widest atom
-# that fits your tile. The hardware XORs bits of the *address*, so a tile for it must begin where those bits are 0: with SW128 at a
-# multiple of 8 rows of 128 bytes, 1024. TMA and WGMMA know these three swizzles, and none at all; you will give them to both in chapter
-# 10.
+# **The rule.** Rows 0 and 4 differ in bit 7 alone. `S<2,3,2>` reads bits 5 and 6, `S<1,3,3>` bit 6, `S<2,3,3>` bits 6 and 7.
+#
+# Such a small swizzled tile is called a **layout atom** (chapter 08 has another kind of atom). A larger tile is the layout atom repeated
+# (`tile_to_shape`). Take the widest that fits your tile. The hardware XORs bits of the *address*, so a tile for it must begin where those
+# bits are 0: with SW128 at a multiple of 8 rows of 128 bytes, 1024. TMA and WGMMA (chapter 10) take these three, or a tile without a
+# swizzle, and no others.
 
 # %%
 print("layoutviz", tile_to_shape(atom, (64, 128)))
 
 # %% [markdown]
-# The DSL has the atoms ready made. Look at what it prints for fp16: the layout counts elements, the swizzle counts bytes. A kernel puts
-# this swizzle on the address, in bytes, and all is well. But asked for an offset, as that of (7,0), the atom mixes the two units, and
-# gives another slot than the list above.
+# The DSL has the layout atoms ready made. For fp16 the layout counts elements, but the swizzle counts bytes. A kernel puts it on the
+# address, and all is well. But asked for an offset, as that of (7,0), a layout atom mixes the two units, and gives another slot than the
+# list above.
 
 # %% needs="dsl"
 import cutlass
@@ -523,7 +525,7 @@ swizzle = Swizzle(2, 2, 3)
 # %% [markdown]
 # ## 8. Two accesses, one layout
 #
-# A tile is written before it is read. Often it is written along its rows and read down its columns.
+# A tile is often written along its rows and read down its columns.
 
 # %% jupyter={"source_hidden": true}
 ask_choice(
@@ -537,8 +539,7 @@ ask_choice(
 )
 
 # %% [markdown]
-# If you know all accesses, a machine can try every swizzle and padding. The best ones, for both accesses together; the memory is that
-# of the 8 rows:
+# A machine can try every swizzle and padding. The best for both accesses:
 
 # %%
 both = [(along_rows, 8), (down_columns, 8)]
@@ -546,31 +547,29 @@ for candidate in find_swizzle(tile, both, bits=16)[:8]:
     print(candidate)
 
 # %% [markdown]
-# Now leave out `down_columns` in `both`, and run the cell again: what comes first, and why? Then leave out `along_rows` instead. Does
-# `S<3,3,3>` still come first?
+# Leave out `down_columns` in `both`, and run the cell again: what comes first, and why? Then leave out `along_rows` instead.
 
 # %% [markdown]
-# **The rule.** To design the layout of a tile:
+# **The rule.** The rows alone need nothing, and every swizzle that keeps the pieces whole leaves them free. The columns alone need
+# `S<3,3,3>` or padding. So here the read decides. To design the layout of a tile:
 #
-# 1. Write down each access: who reads what, and how wide.
-# 2. `m` from the width: what one thread moves at once stays together.
-# 3. `m + s` from where the rows of a phase differ, 128 bytes or more.
-# 4. `b` from the ways before: they are $2^b$.
+# 1. Write down each access: who moves what, and how wide.
+# 2. `m` from the widest: what one thread moves at once, a piece, stays together.
+# 3. `m + s`: the lowest bit in which rows that meet (begin in the same bank) differ. It is never below the bit where 128 bytes end.
+# 4. `b`: $2^b$ are the most ways that an access has before, but no more than there are pieces in 128 bytes.
 # 5. Count.
 #
-# Then let every read and every write in the kernel go through this one *layout*. A write and a read that differ in the swizzle give
-# wrong numbers, not slow ones.
+# Then let every read and every write go through this one *layout*. If they differ in the swizzle, the numbers are wrong.
 
 # %% [markdown]
 # ## On the GPU
 #
-# First the model against the machine. NVIDIA's profiler, Nsight Compute, reads counters that are built into the GPU. Each line below is
-# one access, run alone, by one warp, or by a part of one: the passes that `bank_conflicts` predicts here and now, and those that the
-# hardware counted when the course was recorded. (`python -m ladder.bank_counters` counts on your own GPU, if Nsight Compute is
-# installed.) Pick three lines, cover their numbers, and predict.
+# First the model against the machine. NVIDIA's profiler, Nsight Compute, reads counters in the GPU. Each line is one access, run alone,
+# by one warp or a part of one: the passes that `bank_conflicts` predicts, and those that the hardware counted when the course was
+# recorded. Pick three lines, cover their numbers, and predict.
 
 # %%
-from ladder.bank_counters import ACCESSES, recorded
+from ladder.bank_counters import ACCESSES, recorded  # python -m ladder.bank_counters counts on your GPU, with Nsight Compute
 
 counted, counted_gemms = recorded()
 passes = {each.what.name: each.wavefronts for each in counted}
@@ -587,11 +586,11 @@ else:
 
 # %% [markdown]
 # Where they are not the same, neighbouring threads read the same 16 bytes. The hardware can then serve two phases at once; NVIDIA does
-# not say when, so the model counts each phase. It errs on the safe side.
+# not say when, so the model counts each phase.
 
 # %% [markdown]
-# Now a GEMM. It is the tiled one of chapter 04, with one change: its tiles lie row by row, 64 fp16 along `K`, and a thread reads 8 of
-# them at once. `STORAGE` has three layouts for them; nothing else in the kernel knows which.
+# Now a GEMM. It is the tiled one of chapter 04, with two changes: its tiles lie row by row and are 64 fp16 long along `K`, not 16; and a
+# thread reads 8 numbers at once. `STORAGE` has three layouts for the tiles; nothing else in the kernel knows which.
 
 # %% include="ladder/tiled_swizzled.py:TILE_K,VECTOR,by_rows,padded,swizzled,STORAGE,swizzled_kernel,gemm_with" needs="dsl"
 from ladder.tiled_swizzled import STORAGE, gemm_with
@@ -618,8 +617,12 @@ for name, layout in stored.items():
     print(f"    counted: a read {each.wavefronts / each.loads:.2f}, a store {each.store_wavefronts / each.stores:.2f}" if each else "")
 
 # %% [markdown]
-# Now run it. On a GPU each of the three is checked against cuBLAS and timed. Without one it is compiled for Hopper; in the line `SASS`,
-# `LDS.128` is a read of a whole piece. Then write a function like `padded` with a layout of your own, and add it to `STORAGE`.
+# 4 passes for 4 phases are no conflict: that read is B's. Counted is less on average, because a read of `B` takes 2 passes, not 4: the
+# last line of the first table.
+
+# %% [markdown]
+# Now run it. Without a GPU it is compiled: in the line `SASS`, `LDS.128` is a read of a whole piece. Then write a function like `padded`
+# with a layout of your own, and add it to `STORAGE`.
 
 # %% needs="dsl"
 from ladder import harness
@@ -638,18 +641,20 @@ for storage, tile_layout in STORAGE.items():
     checks += harness.gemm_through_layouts(gemm_with(tile_layout), named(storage), chapter=chapter, look=look, loops=loops)
 
 # %% [markdown]
-# What the banks cost is the time of "none" beside "swizzle". The step from `tiled` in this figure is also longer tiles and wider reads.
-# How far is it still to cuBLAS?
+# What the banks cost: compare the times of "none" and "swizzle" above. The kernel of chapter 04 differs from this one in more: its tiles
+# are shorter and its reads narrower. Guess: how much faster is this one?
 
 # %%
 from ladder.thermometer import thermometer
 
-thermometer("tiled_swizzled")
+figure = thermometer("tiled_swizzled")
+print(f"{figure.rows['tiled_swizzled']['tflops'] / figure.rows['tiled']['tflops']:.2f} times as fast as the kernel of chapter 04")
+figure
 
 # %% [markdown]
 # ## Common mistakes
 #
-# - **Counting over the warp.** Conflicts happen inside a phase: 8 threads at 16 bytes, 16 at 8, 32 at 4 or fewer.
+# - **Counting over the warp.** Conflicts happen inside a phase.
 # - **A swizzle without its unit.** `S<3,4,3>` on bytes is `S<3,3,3>` on fp16 and `S<3,2,3>` on fp32. The wrong one gives right results,
 #   slowly.
 #
@@ -657,9 +662,9 @@ thermometer("tiled_swizzled")
 #
 # - Bank = byte address / 4, modulo 32. Different words of one bank wait; equal words don't.
 # - A phase is as many neighbouring threads as ask for 128 bytes.
-# - Padding: the row stride is an odd number of pieces. It costs memory, and the tile is no longer dense.
-# - `S<b,m,s>` XORs the b bits at `m + s` onto those at `m`: rows are shuffled, each in its own slots, at no cost in memory.
-# - `m` from the width of an access, `m + s` from where rows differ (128 bytes or more), `2^b` is the number of ways before.
+# - Padding: a row stride of an odd number of pieces. It costs memory and leaves gaps.
+# - `S<b,m,s>` XORs the b bits at `m + s` onto those at `m`: each row is shuffled in its own slots, at no cost in memory.
+# - `m` from the widest access, `m + s` from where rows that meet differ; `2^b` ways before, at most the pieces in 128 bytes.
 # - SW32, SW64, SW128 are `S<1,4,3>`, `S<2,4,3>`, `S<3,4,3>` on bytes; `recast_layout` gives them in elements.
 #
 # **The way on.** You can now read every layout of a GEMM. In chapter 06 you write the kernel yourself.
@@ -683,19 +688,19 @@ needed = 2 * Layout((8, 108), (stride, 1)).cosize
 # %% [markdown] tags=["exercise"]
 # ### Exercise 05.4 · Mend a swizzle ★★
 #
-# Given: a tile of 8 rows of 128 bytes, row by row, of elements of any width (`bits` is 8, 16, 32 or 64). A colleague wants the
-# hardware's SW128 on it and wrote the line in the cell. It is right for one width only. Wanted: a function `sw128(bits)` that gives the
-# layout, offsets in elements, for every width. Judged by the shape and the offsets of what it gives.
+# Given: `S<2,4,3> o 0 o (8,128):(128,1)` on fp16. Other elements, of 8, 16, 32 or 64 bits, shall lie in the same memory: 8 rows of the
+# same 256 bytes, each byte where it is now. A colleague wrote the line in the cell. It is right for one width only. Wanted: a function
+# `same_bytes(bits)` that gives the layout, offsets in elements, for every width. Judged by the shape and the offsets of what it gives.
 
 # %% exercise="05.4" tags=["exercise"]
 ### BEGIN SOLUTION
-def sw128(bits):
-    in_bytes = ComposedLayout(Swizzle(3, 4, 3), 0, Layout((8, 128), (128, 1)))
-    return recast_layout(bits, 8, in_bytes)
+def same_bytes(bits):
+    in_fp16 = ComposedLayout(Swizzle(2, 4, 3), 0, Layout((8, 128), (128, 1)))
+    return recast_layout(bits, 16, in_fp16)
 ### STARTER
-# # the colleague's: return ComposedLayout(Swizzle(3, 4, 3), 0, Layout((8, columns), (columns, 1)))
-# def sw128(bits):
-#     columns = 1024 // bits
+# # the colleague's: return ComposedLayout(Swizzle(2, 4, 3), 0, Layout((8, columns), (columns, 1)))
+# def same_bytes(bits):
+#     columns = 2048 // bits
 #     return ...
 ### END SOLUTION
 

@@ -29,6 +29,7 @@ __all__ = [
 ]  # fmt: skip
 
 RESULTS = Path(__file__).resolve().parent.parent / "results"
+BRACKETS = "in brackets: the speed as a part of cuBLAS's"
 LOOK = "one kernel ran all pairs; where neighbouring threads read neighbouring elements of A (m contiguous) it takes less time"
 
 
@@ -75,7 +76,7 @@ def _on_gpu(gemm, pairs, mnk, time_mnk, machine: Preflight, look: str) -> list[C
     rows = [{"pair": name, "size": size, "ms": ours.ms, "cublas_ratio": cublas.ms / ours.ms} for name, (ours, cublas) in times.items()]
     for row in rows:
         log({"time": row})
-    print(f"time   {_times(rows)}; in brackets, its speed as a part of cuBLAS's")
+    print(f"time   {_times(rows)}\n       {BRACKETS}")
     print(f"look   {look}")
     return done
 
@@ -214,7 +215,7 @@ def _print_recorded(chapter: str | None) -> None:
     for size, recorded in by_size.items():
         print(f"       {size}: {_errors(recorded)}")
     if record.get("times"):
-        print(f"       time {_times(record['times'])}; in brackets, its speed as a part of cuBLAS's")
+        print(f"       time {_times(record['times'])}\n       {BRACKETS}")
 
 
 def _read(path: Path, default):

@@ -369,7 +369,7 @@ def test_the_recorded_run_is_shown_with_its_date(results, monkeypatch, capsys):
         out = capsys.readouterr().out
         assert word in out and "NVIDIA H200, 2026-11-30" in out
         assert "       200x136x72: NN 2.0e-04, TT nan; cuBLAS at most 3.0e-04\n       9x8x7: NN 2.0e-04; cuBLAS" in out
-        assert "time 9x8x7: NN 0.25 ms (0.500x), TT 1.5 ms (0.100x);" in out
+        assert "time 9x8x7: NN 0.25 ms (0.500x), TT 1.5 ms (0.100x)\n" in out
 
 
 def test_without_the_dsl_one_line(results, monkeypatch, capsys):

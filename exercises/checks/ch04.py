@@ -3,6 +3,7 @@
 import warnings
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from random import Random, SystemRandom
 
 import numpy as np
@@ -20,6 +21,7 @@ from layoutviz import (
     complement,
     local_partition,
     local_tile,
+    logical_divide,
     logical_product,
     raked_product,
     same_function,
@@ -124,6 +126,8 @@ def check_in_pairs(tiler) -> Verdict:
         verdict = Verdict(State.WRONG, words)
     if verdict.state is not State.WRONG:
         return verdict
+    if (table := _tiles_of(read)) is None or table.shape != _tiles_of(IN_PAIRS).shape:
+        verdict = replace(verdict, scene=None)  # a table of another size does not help
     said = verdict.message.removesuffix(f" {verdict.mistake.words}") if verdict.mistake else verdict.message
     mistake = _tiler_mistake(read)
     return replace(verdict, message=f"{said} {mistake.words}" if mistake else said, mistake=mistake)
@@ -212,6 +216,8 @@ def _share_mistake(answer) -> Mistake | None:
         return WHOLE_TILE
     if same_function(layout, local_partition(SHARED, THREADS, THREAD).layout):
         return WHOLE_MATRIX
+    if same_function(layout, Layout(THREADS.shape, SHARED.stride)) and layout.rank == 2 and layout[0].size == THREADS.shape[0]:
+        return ONE_RECTANGLE
     if layout.shape == right.layout.shape and isinstance(layout, Layout):
         if layout.stride == SHARED.stride:
             return ONE_PIECE
@@ -225,28 +231,27 @@ def _share_mistake(answer) -> Mistake | None:
 # --- 04.5
 
 
-def right_inside(shape, tile, place) -> int:
-    extents = (max(0, min(t, s - p * t)) for s, t, p in zip(shape, tile, place, strict=True))
-    rows, columns = extents
-    return rows * columns
+def right_inside(shape, tile, place, threads, t) -> int:
+    return _count(lambda shape, tile, place, i, j: place[0] * tile[0] + i < shape[0] and place[1] * tile[1] + j < shape[1],
+                  shape, tile, place, threads, t)  # fmt: skip
 
 
 def check_inside(inside) -> Verdict:
-    """How many elements of a tile are in the matrix."""
+    """How many elements of a thread's share of a tile are in the matrix."""
     with warnings.catch_warnings(action="ignore"):  # tiles that stick out are what it is about
         return _check_inside(inside)
 
 
 def _check_inside(inside) -> Verdict:
     seed = SystemRandom().randrange(10**6)
-    praise = "It asks where the element stands in the matrix, whichever tile it is in."
+    praise = "It asks where each element of the share stands in the matrix, whichever tile it is in."
     verdict = judge_function("inside", inside, right_inside, some_tiles, praise, seed=seed)
     if verdict.state not in (State.RIGHT, State.WRONG):
         return verdict
     cases = some_tiles(Random(seed))
     answers = _counts(inside, cases)
     bad = 0 if verdict.ok or answers is None else next((n for n, case in enumerate(cases) if answers[n] != right_inside(*case)), 0)
-    verdict = replace(verdict, scene=_tile_picture(*cases[bad]))
+    verdict = replace(verdict, scene=_share_picture(*cases[bad]))
     if verdict.ok:
         return verdict
     # what the judge of numbers guesses, bytes or off by one, is no mistake in a predicate
@@ -255,26 +260,36 @@ def _check_inside(inside) -> Verdict:
     return replace(verdict, message=f"{said} {mistake.words}" if mistake else said, mistake=mistake)
 
 
-def _tile_picture(shape, tile, place) -> Scene:
-    """The elements of a tile, each with its coordinate in the matrix, those outside hatched."""
+def _share_picture(shape, tile, place, threads, t) -> Scene:
+    """A tile, those outside hatched, with the coordinate in the matrix of each element of a thread's share."""
     rows, columns = tile
     at = [(place[0] * rows + i, place[1] * columns + j) for j in range(columns) for i in range(rows)]
     outside = {n: "outside" for n, (i, j) in enumerate(at) if i >= shape[0] or j >= shape[1]}
+    share = {i + rows * j for i, j in _share(tile, threads, t)}
     title = f"the tile at ({place[0]},{place[1]}) of a {shape[0]} by {shape[1]} matrix"
-    caption = "In a cell: the element's coordinate in the matrix. Hatched: outside."
-    return grid(Layout(tile), labels=[f"{i},{j}" for i, j in at], marks=outside, title=title, caption=caption)
+    caption = f"In a cell: the coordinate in the matrix of an element of thread {t}'s share. Hatched: outside."
+    labels = [f"{i},{j}" if n in share else "" for n, (i, j) in enumerate(at)]
+    return grid(Layout(tile), labels=labels, marks=outside, title=title, caption=caption)
+
+
+def _share(tile, threads, t) -> list[tuple[int, int]]:
+    """The positions in a tile of the elements of thread t, which stands at one position of each rectangle of the shape of `threads`."""
+    row, column = threads.coordinate(t)
+    return [(i, j) for j in range(column, tile[1], threads.shape[1]) for i in range(row, tile[0], threads.shape[0])]
 
 
 def some_tiles(random: Random) -> list[tuple]:
-    """(shape, tile, place): tiles at the corner, the edges and inside of two matrices, the second far from square; a matrix smaller than
-    its tile; and the last tile of one that the tile divides."""
-    rows, columns = tile = tuple(random.sample((4, 5, 6), 2))
-    cases = []
+    """(shape, tile, place, threads, t): tiles at the corner, the edges and inside of two matrices, the second far from square; a matrix
+    smaller than its tile; and the last tile of one that the tile divides. Each with the first thread, the last, and another one."""
+    rows, columns = tile = tuple(random.sample((4, 6, 8), 2))
+    threads = Layout(random.choice(((2, columns // 2), (rows // 2, 2))))
+    tiles = []
     for down, right in ((2, random.choice((3, 4))), (7, 2)):
         shape = (rows * down + random.randrange(2, rows), columns * right + random.randrange(2, columns))
-        cases += [(shape, tile, place) for place in ((down, right), (down, 0), (0, right), (1, 1), (2, 1), (0, 0))]
+        tiles += [(shape, tile, place) for place in ((down, right), (down, 0), (0, right), (1, 1), (2, 1), (0, 0))]
     small = (random.randrange(2, rows), random.randrange(2, columns))  # an extent of 1 would get stride 0 from `Layout(shape)`
-    return [*cases, (small, tile, (0, 0)), ((2 * rows, 3 * columns), tile, (1, 2))]
+    tiles += [(small, tile, (0, 0)), ((2 * rows, 3 * columns), tile, (1, 2))]
+    return [(*each, threads, t) for each in tiles for t in (threads.size - 1, random.randrange(1, threads.size - 1), 0)]
 
 
 def _counts(inside, cases) -> list[int] | None:
@@ -288,21 +303,19 @@ def _counts(inside, cases) -> list[int] | None:
 
 def _inside_mistake(inside, cases) -> Mistake | None:
     """The known predicate that gives the same; a place beyond a small matrix tells apart those that agree on all its tiles."""
-    for asked in ([*cases, ((3, 2), (5, 4), (1, 1))], cases):  # local_tile refuses that place
+    for asked in ([*cases, BEYOND], cases):  # local_tile refuses that place
         if answers := _counts(inside, asked):
             cases = asked
             break
     else:
         return None
-    found = next((mistake for slip, mistake in INSIDE_SLIPS if answers == [_count(slip, *case) for case in cases]), None)
-    if found is None and answers == [shape[0] * shape[1] for shape, _, _ in cases]:
-        return WHOLE_MATRIX_COUNTED
-    return found or (SAME_NUMBER if len(set(answers)) == 1 else None)
+    known = ((mistake, [count(*case) for case in cases]) for count, mistake in INSIDE_COUNTS)
+    return next((mistake for mistake, counts in known if answers == counts), SAME_NUMBER if len(set(answers)) == 1 else None)
 
 
-def _count(test, shape, tile, place) -> int:
-    """How many elements of a tile pass a test(shape, tile, place, i, j)."""
-    return sum(bool(test(shape, tile, place, i, j)) for i in range(tile[0]) for j in range(tile[1]))
+def _count(test, shape, tile, place, threads, t) -> int:
+    """How many elements of a thread's share of a tile pass a test(shape, tile, place, i, j)."""
+    return sum(bool(test(shape, tile, place, i, j)) for i, j in _share(tile, threads, t))
 
 
 # --- 04.6
@@ -354,7 +367,7 @@ def _outside_mistake(number: int, rows: int, columns: int) -> Mistake | None:
 
 def _tiles_of_C(rows: int, columns: int, places: Layout) -> Scene:
     """One cell for each tile, with how much of it is in C."""
-    parts = [right_inside(C, (rows, columns), places.coordinate(n)) / (rows * columns) for n in range(places.size)]
+    parts = [right_inside(C, (rows, columns), places.coordinate(n), Layout((1, 1)), 0) / (rows * columns) for n in range(places.size)]
     ragged = {n: "outside" for n, part in enumerate(parts) if part < 1}
     caption = "One cell for each tile: how much of it is in C. Hatched: it sticks out."
     return grid(places, labels=[f"{part:.0%}" for part in parts], marks=ragged, title=f"C in tiles of {rows} by {columns}", caption=caption)
@@ -379,21 +392,54 @@ def right_tile_layout(rows: int, columns: int) -> Layout:
 
 def is_in_blocks(layout: CoordinateFunction, rows: int, columns: int) -> bool:
     """Whether a layout of rows and columns has all its 8 by 8 blocks row-major in 64 slots, the blocks filling the slots from 0 on."""
-    if [mode.size for mode in Layout(layout.shape)] != [rows, columns]:
+    if _extents(layout) != [rows, columns]:
         return False
-    table = layout.offsets().reshape(rows, columns, order="F")
-    blocks = table.reshape(rows // 8, 8, columns // 8, 8).swapaxes(1, 2).reshape(-1, 64)
+    blocks = _blocks(layout, rows, columns)
     return bool((blocks - blocks[:, :1] == range(64)).all()) and sorted(blocks[:, 0].tolist()) == list(range(0, rows * columns, 64))
+
+
+def _blocks(layout: CoordinateFunction, rows: int, columns: int) -> np.ndarray:
+    """The slots of each 8 by 8 block, a block a row, row by row."""
+    table = layout.offsets().reshape(rows, columns, order="F")
+    return table.reshape(rows // 8, 8, columns // 8, 8).swapaxes(1, 2).reshape(-1, 64)
 
 
 def check_tile_layout(tile_layout) -> Verdict:
     """By law; then the lesson's kernel runs with it for its tiles in shared memory."""
     praise = "Each block of 8 by 8 lies in 64 slots, row by row, and the blocks fill the tile."
     wanted = _nearest_of(tile_layout)
-    verdict = judge_function("tile_layout", tile_layout, wanted, _some_sizes, praise, slips=TILE_LAYOUT_SLIPS)
-    if verdict.state is State.WRONG and verdict.mistake is None and _gives_block_and_copies(tile_layout):
-        return replace(verdict, message=f"{verdict.message} {BLOCK_AND_COPIES.words}", mistake=BLOCK_AND_COPIES)
+    seed = SystemRandom().randrange(10**6)
+    verdict = judge_function("tile_layout", tile_layout, wanted, _some_sizes, praise, slips=TILE_LAYOUT_SLIPS, seed=seed)
+    if verdict.state is State.WRONG and verdict.mistake is None:
+        if _gives_block_and_copies(tile_layout):
+            return replace(verdict, message=f"{verdict.message} {BLOCK_AND_COPIES.words}", mistake=BLOCK_AND_COPIES)
+        if words := _misplaced(tile_layout, _some_sizes(Random(seed))):
+            return replace(verdict, message=f"{words} {MISPLACED.words}", mistake=MISPLACED)
     return _run_with(tile_layout, verdict) if verdict.ok else verdict
+
+
+def _misplaced(tile_layout, sizes) -> str | None:
+    """What is wrong with where the blocks start, at the first size that is wrong, if each block by itself is right at all sizes."""
+    told = None
+    for rows, columns in sizes:
+        try:
+            answer = as_layout("answer", tile_layout(rows, columns))
+        except KeyboardInterrupt:
+            raise
+        except BaseException:  # the verdict says so
+            return None
+        if not isinstance(answer, Layout) or _extents(answer) != [rows, columns]:
+            return None
+        blocks = _blocks(answer, rows, columns)
+        if (blocks - blocks[:, :1] != range(64)).any():
+            return None
+        starts = Counter(blocks[:, 0].tolist())
+        twice = [start for start, times in sorted(starts.items()) if times > 1]
+        missing = [start for start in range(0, rows * columns, 64) if start not in starts]
+        if told is None and (twice or missing):
+            what = f"two blocks start at slot {twice[0]}" if twice else f"no block starts at slot {missing[0]}"
+            told = f"In `tile_layout({rows}, {columns})` = {answer}, {what}."
+    return told
 
 
 def _gives_block_and_copies(tile_layout) -> bool:
@@ -404,7 +450,7 @@ def _gives_block_and_copies(tile_layout) -> bool:
         raise
     except BaseException:  # the verdict says so
         return False
-    return all([mode.size for mode in Layout(answer.shape)] == [64, 6] for answer in answers)
+    return all(_extents(answer) == [64, 6] for answer in answers)
 
 
 def _nearest_of(tile_layout):
@@ -469,11 +515,16 @@ def check_block_and_tiler(block, tiler) -> Verdict:
         words = f"`{name}` has no result: {error}."
         return Verdict(State.WRONG, f"{words} {mistake.words}" if mistake else words, mistake=mistake)
     praise = "The second numbers of the pairs are the block's own; the first ones count copies, which start 6 slots apart."
-    return judge_layout(name, product, given, praise, lambda _: mistake)
+    verdict = judge_layout(name, product, given, praise, lambda _: mistake)
+    if verdict.state is State.WRONG and mistake and verdict.mistake is None:  # where the sizes are right, and the nesting is not
+        return replace(verdict, message=f"{verdict.message} {mistake.words}", mistake=mistake)
+    return verdict
 
 
 def _raked_mistake(block: CoordinateFunction, tiler: CoordinateFunction) -> Mistake | None:
     """Which of the two is another one, and what it is instead."""
+    if block.shape == BLOCK.shape and same_function(block, BLOCK) and _extents(tiler) != _extents(TILER):
+        return TILER_SHAPE
     for others, mistake in RAKED_SLIPS:
         if all(mine.size == other.size and same_function(mine, other) for mine, other in zip((block, tiler), others, strict=True)):
             return mistake
@@ -481,6 +532,10 @@ def _raked_mistake(block: CoordinateFunction, tiler: CoordinateFunction) -> Mist
     if right == [True, False]:
         return TILER_OFF
     return BLOCK_OFF if right == [False, True] else None
+
+
+def _extents(layout: CoordinateFunction) -> list[int]:
+    return [mode.size for mode in Layout(layout.shape)]
 
 
 # --- mistakes of one exercise
@@ -516,6 +571,10 @@ TILER_SLIPS = (
         "In `n:d`, which number says how many, and which how far?",
     )),
     ((_ROWS, Layout(4, 4)), Mistake("four apart", "The rows are right. But it takes columns four apart.", "Which columns has tile 0?")),
+    ((_ROWS, Layout(4, 24)), Mistake(
+        "index for columns", "Its step for the columns counts along the whole index. An entry of a tuple counts columns.",
+        "How many columns is it from column 0 to column 3?",
+    )),
     ((_ROWS, None), Mistake("all columns", "The rows are right. But it leaves the columns whole.", "How many columns has tile 0?")),
 )  # fmt: skip
 
@@ -543,6 +602,10 @@ THREAD_AS_SLOT = Mistake(
     "At which coordinate of the tile does thread 5 stand? How many slots is that?",
 )  # fmt: skip
 WHOLE_TILE = Mistake("the whole tile", "That is the layout of the whole tile. Eight threads share it.", "How many elements does each get?")
+ONE_RECTANGLE = Mistake(
+    "one rectangle", "That is one rectangle, where all eight threads stand. Thread 5 has one element in each rectangle.",
+    "How many rectangles are there, downwards and to the right?",
+)  # fmt: skip
 WHOLE_MATRIX = Mistake(
     "all of A", "That is the layout of what thread 5 would get of the whole of `A`.", "Of what is the share to be taken?"
 )
@@ -558,6 +621,14 @@ STEP_IN_ROWS = Mistake(
 NO_STRIDES = Mistake("A's strides lost", "Those are the strides of a small matrix by itself.", "Which slots do `A`'s own strides give?")
 
 WHOLE_MATRIX_COUNTED = Mistake("the whole matrix", "It counts all elements of the matrix.", "Which rows and columns has the tile at (2,1)?")
+NOT_SHARED = Mistake("not shared", "It counts for all threads of the tile together.", "Which elements of the tile are thread `t`'s?")
+NOT_SHARED_NOR_TESTED = Mistake("the whole tile", "It counts the whole tile, whoever has its elements.", "Which of them are thread `t`'s?")
+SHARE_OF_ALL = Mistake(
+    "share of the matrix", "It takes thread `t`'s share of the whole matrix, not of the tile.",
+    "Which comes first: to take the tile, or to share it out?",
+)  # fmt: skip
+BEYOND = (3, 2), (6, 4), (1, 1), Layout((3, 2)), 1  # a tile that lies beyond a small matrix
+ONE = Layout((1, 1)), 0  # one thread, which has the whole tile
 SAME_NUMBER = Mistake("a constant", "It gives the same number whatever it is given.", "How many elements of the last tile are outside?")
 
 
@@ -567,7 +638,7 @@ def _below_remainder(i: int, size: int, extent: int, place: int) -> bool:
 
 INSIDE_SLIPS = (
     (lambda shape, tile, place, i, j: i < shape[0] and j < shape[1], Mistake(
-        "the colleague's", "It tests where the element stands in its tile, as the colleague's does. So all tiles give the same.",
+        "the colleague's", "It tests where the element stands in its tile, as the colleague's does.",
         "In which row of the matrix is row `i` of the tile at place (2,1)?",
     )),
     (lambda shape, tile, place, i, j: place[0] * tile[0] + i < shape[0] and j < shape[1], Mistake(
@@ -614,11 +685,20 @@ INSIDE_SLIPS = (
     (lambda shape, tile, place, i, j: place[0] * tile[0] + i < shape[1] and place[1] * tile[1] + j < shape[0], Mistake(
         "limits swapped", "It compares the row with the number of columns.", "Which of the two strides counts rows?",
     )),
-    (lambda shape, tile, place, i, j: True, Mistake("no predicate", "It counts the whole tile.", "Which tiles stick out?")),
+    (lambda shape, tile, place, i, j: True, Mistake("no predicate", "It counts the whole share.", "Which tiles stick out?")),
     (lambda shape, tile, place, i, j: (place[0] + 1) * tile[0] <= shape[0] and (place[1] + 1) * tile[1] <= shape[1], Mistake(
         "whole tiles only", "It counts whole tiles only. Of the last ones a part is inside.", "Which elements of the corner tile are real?",
     )),
 )  # fmt: skip
+
+# an answer to 04.5 -> its mistake: a predicate on the right share, or another share
+INSIDE_COUNTS = (
+    *((partial(_count, test), mistake) for test, mistake in INSIDE_SLIPS),
+    (lambda shape, tile, place, threads, t: right_inside(shape, tile, place, *ONE), NOT_SHARED),
+    (lambda shape, tile, place, threads, t: tile[0] * tile[1], NOT_SHARED_NOR_TESTED),
+    (lambda shape, tile, place, threads, t: shape[0] * shape[1], WHOLE_MATRIX_COUNTED),
+    (lambda shape, tile, place, threads, t: right_inside(shape, shape, (0, 0), threads, t), SHARE_OF_ALL),
+)
 
 THIN = Mistake("thin", "", "How many elements of A and of B does a thin tile fetch, and how many of C does it compute?")
 ALL_SLOTS = Mistake("all slots", "That is the number of all slots.", "How many of them are in C?")
@@ -632,7 +712,16 @@ TILES_COUNTED = Mistake("tiles", "That is the number of tiles.", "How many slots
 BLOCK_AND_COPIES = Mistake(
     "block and copies", "Its modes are (block, copies). Wanted is a matrix, (rows, columns).", "Which product pairs the modes?"
 )
+MISPLACED = Mistake(
+    "blocks misplaced", "Each block by itself is right.", "How many blocks are there in a column of blocks? How many slots do they fill?"
+)
+A_DIVISION = Mistake(
+    "a division", "A division only renames: every element keeps its slot. Here the slots must be chosen.",
+    "In which slot should row 1 of the first block start?",
+)  # fmt: skip
 TILE_LAYOUT_SLIPS = (
+    (lambda rows, columns: logical_divide(Layout((rows, columns), (columns, 1)), (8, 8)), A_DIVISION),
+    (lambda rows, columns: logical_divide(Layout((rows, columns)), (8, 8)), A_DIVISION),
     (lambda rows, columns: Layout((rows, columns)), Mistake(
         "column-major", "It is column-major as a whole: a block's rows are not in one piece.", "Which 64 slots does the first block have?",
     )),
@@ -658,6 +747,10 @@ TILE_LAYOUT_SLIPS = (
 TILER_OFF = Mistake(
     "the tiler", "The block is right, the tiler is not.", "How many slots does the block fill? What is a step of 1 copy then?"
 )
+TILER_SHAPE = Mistake(
+    "the tiler's shape", "The block is right. But count the copies downwards and to the right again.",
+    "The given layout has 8 rows, the block has 2. How many copies lie below each other?",
+)  # fmt: skip
 BLOCK_OFF = Mistake("the block", "The tiler is right, the block is not.", "Which of the numbers walk through one copy?")
 _FIRST, _SECOND = Layout((4, 2), (12, 6)), BLOCK  # of each pair of modes in the given layout
 RAKED_SLIPS = (
@@ -671,21 +764,42 @@ RAKED_SLIPS = (
         "How many copies further is it from one row to the next?",
     )),
     ((BLOCK, Layout((4, 2))), Mistake(
-        "copies by columns", "The block is right. But the copies follow each other downwards first.",
+        "copies by columns",
+        "The block is right. But in your product the second copy lies below the first; in the given layout it lies to the right.",
         "Which two copies are next to each other in memory?",
+    )),
+    ((Layout((4, 2), (12, 3)), Layout((2, 3), (6, 1))), Mistake(
+        "as in a logical product",
+        "You took mode 0 for the block, as in a logical product. In a raked product each mode is (copies, block).",
+        "Which number of each pair walks through one copy, and which one counts copies?",
     )),
     ((Layout((2, 3)), TILER), Mistake(
         "block by columns", "The tiler is right. But the block goes down its columns.", "Which elements of copy 0 are in slots 0 and 1?",
     )),
 )  # fmt: skip
 
-_RIGHT_LINE = "(local_tile(Layout(shape, d), tile, place) for d in ((1, 0), (0, 1)))"
+_RIGHT_LINE = "(local_partition(local_tile(Layout(shape, d), tile, place), threads, t) for d in ((1, 0), (0, 1)))"
 
 
 def _inside(line: str) -> str:
     """The cell of 04.5 with its one line filled in."""
     return (
-        f"def inside(shape, tile, place):\n    i, j = {line}\n    return int(((i.offsets() < shape[0]) & (j.offsets() < shape[1])).sum())"
+        f"def inside(shape, tile, place, threads, t):\n    i, j = {line}\n"
+        "    return int(((i.offsets() < shape[0]) & (j.offsets() < shape[1])).sum())"
+    )
+
+
+def _shared(i: str, j: str) -> str:
+    """The cell of 04.5 with thread t's share of a tile of rows and of one of columns."""
+    return _inside(f"local_partition({i}, threads, t), local_partition({j}, threads, t)")
+
+
+def _of_share(condition: str) -> str:
+    """A cell of 04.5 that counts the elements (i, j) of the share for which a condition holds."""
+    return (
+        "def inside(shape, tile, place, threads, t):\n    row, column = threads.coordinate(t)\n"
+        "    (M, N), (rows, columns), (p, q) = shape, tile, place\n"
+        f"    return sum({condition} for i in range(row, rows, threads.shape[0]) for j in range(column, columns, threads.shape[1]))"
     )
 
 
@@ -786,6 +900,7 @@ EXERCISES = {
                 "columns first": ("tiler = Layout((4, 2, 2), (24, 1, 4))", "in another order"),
                 "columns together": ("tiler = (Layout((2, 2), (1, 4)), 4)", "the columns lie together"),
                 "swapped": ("tiler = (Layout((2, 2), (1, 4)), Layout(3, 4))", "three columns, four apart"),
+                "index for columns": ("tiler = (Layout((2, 2), (1, 4)), Layout(4, 24))", "counts along the whole index"),
                 "all columns": ("tiler = (Layout((2, 2), (1, 4)), None)", "leaves the columns whole"),
                 "other columns": ("tiler = (Layout((2, 2), (1, 4)), Layout(4, 2))", "its columns are not"),
                 "other rows": ("tiler = (Layout((2, 2), (2, 4)), Layout(4, 3))", "every second row"),
@@ -825,6 +940,7 @@ EXERCISES = {
                 "place as row": ("share = Tensor(Layout((2, 5), (80, 2)), 62)", "counts tiles"),
                 "thread as slot": ("share = Tensor(Layout((2, 5), (80, 2)), 335)", "5 slots on"),
                 "the whole tile": ("share = Tensor(Layout((8, 10), (20, 1)), 330)", "the whole tile"),
+                "one rectangle": ("share = Tensor(Layout((4, 2), (20, 1)), 351)", "where all eight threads stand"),
                 "of all of A": ("share = local_partition('(24,20):(20,1)', '(4,2):(1,4)', 5)", "the whole of `A`"),
                 "one piece": ("share = Tensor(Layout((2, 5), (20, 1)), 375)", "lie side by side"),
                 "rows for slots": ("share = Tensor(Layout((2, 5), (4, 2)), 351)", "not in slots"),
@@ -847,79 +963,75 @@ EXERCISES = {
             hints=(
                 "For which tiles is the colleague's count too large?",
                 "What do the two layouts of the colleague's line hold: where an element stands in the matrix, or where in its tile?",
-                "Which layout of the matrix holds the rows? Which operation gives one tile of it?",
+                "Which layout of the matrix holds the rows? Which operation gives one tile of it, and which a thread's share of that?",
             ),
-            why="A coordinate tensor of the matrix, cut as the matrix is, holds where each element of the tile stands in the matrix.",
+            why="A coordinate tensor of the matrix, cut and shared as the matrix is, holds where in the matrix each element stands.",
             also=(
-                "def inside(shape, tile, place):\n"
-                "    rows, columns = (max(0, min(t, s - p * t)) for s, t, p in zip(shape, tile, place))\n"
-                "    return rows * columns"
+                "def inside(shape, tile, place, threads, t):\n    n = 1\n"
+                "    for s, x, p, first, step in zip(shape, tile, place, threads.coordinate(t), threads.shape):\n"
+                "        n *= len(range(p * x + first, min(s, (p + 1) * x), step))\n"
+                "    return n"
             ),
             wrong={
                 "the starter": (_inside("..., ..."), "Line 3 of the cell"),
-                "the constant": ("def inside(shape, tile, place):\n    return 6", "the same number whatever"),
-                "the transposed": (
-                    _inside("(Tensor(Layout(tile, d), place[::-1][n] * tile[n]) for n, d in enumerate(((1, 0), (0, 1))))"),
-                    "takes the place's column for its row",
-                ),
+                "the constant": ("def inside(shape, tile, place, threads, t):\n    return 6", "the same number whatever"),
+                "the transposed": (_of_share("q * rows + i < M and p * columns + j < N"), "takes the place's column for its row"),
                 "the off-by-one": (_inside(_RIGHT_LINE).replace("<", "<="), "behind the edge"),
-                "the colleague's": (_inside("Layout(tile, (1, 0)), Layout(tile, (0, 1))"), "where the element stands in its tile"),
-                "not cut": (_inside("Layout(shape, (1, 0)), Layout(shape, (0, 1))"), "all elements of the matrix"),
+                "the colleague's": (_shared("Layout(tile, (1, 0))", "Layout(tile, (0, 1))"), "where the element stands in its tile"),
+                "not cut": (_shared("Layout(shape, (1, 0))", "Layout(shape, (0, 1))"), "share of the whole matrix"),
+                "not shared": (
+                    _inside("(local_tile(Layout(shape, d), tile, place) for d in ((1, 0), (0, 1)))"),
+                    "all threads of the tile together",
+                ),
+                "neither": (_inside("Layout(shape, (1, 0)), Layout(shape, (0, 1))"), "all elements of the matrix"),
                 "slots": (
-                    "def inside(shape, tile, place):\n    slots = local_tile(Layout(shape, (shape[1], 1)), tile, place).offsets()\n"
+                    "def inside(shape, tile, place, threads, t):\n"
+                    "    slots = local_partition(local_tile(Layout(shape, (shape[1], 1)), tile, place), threads, t).offsets()\n"
                     "    return int((slots < shape[0] * shape[1]).sum())",
                     "whether the slot exists. Past the end of a row",
                 ),
                 "slots by columns": (
-                    "def inside(shape, tile, place):\n    slots = local_tile(Layout(shape), tile, place).offsets()\n"
+                    "def inside(shape, tile, place, threads, t):\n"
+                    "    slots = local_partition(local_tile(Layout(shape), tile, place), threads, t).offsets()\n"
                     "    return int((slots < shape[0] * shape[1]).sum())",
                     "whether the slot exists. Past the end of a column",
                 ),
                 "strides swapped": (
-                    _inside("(local_tile(Layout(shape, d), tile, place) for d in ((0, 1), (1, 0)))"),
+                    _inside(_RIGHT_LINE.replace("((1, 0), (0, 1))", "((0, 1), (1, 0))")),
                     "compares the row with the number of columns",
                 ),
-                "extents swapped": (
-                    _inside("Tensor(Layout(tile, (1, 0)), place[0] * tile[1]), Tensor(Layout(tile, (0, 1)), place[1] * tile[0])"),
-                    "by the tile's columns",
-                ),
+                "extents swapped": (_of_share("p * columns + i < M and q * rows + j < N"), "by the tile's columns"),
                 "columns not mended": (
-                    _inside("local_tile(Layout(shape, (1, 0)), tile, place), Layout(tile, (0, 1))"),
+                    _shared("local_tile(Layout(shape, (1, 0)), tile, place)", "Layout(tile, (0, 1))"),
                     "The rows are right. But for the columns",
                 ),
                 "rows not mended": (
-                    _inside("Layout(tile, (1, 0)), local_tile(Layout(shape, (0, 1)), tile, place)"),
+                    _shared("Layout(tile, (1, 0))", "local_tile(Layout(shape, (0, 1)), tile, place)"),
                     "The columns are right. But for the rows",
                 ),
                 "the remainder": (
-                    "def inside(shape, tile, place):\n    n = 1\n    for s, t, p in zip(shape, tile, place):\n"
-                    "        n *= s % t if p == -(-s // t) - 1 else t\n    return n",
+                    _of_share(
+                        "i < (M % rows if p == -(-M // rows) - 1 else rows) and j < (N % columns if q == -(-N // columns) - 1 else columns)"
+                    ),
                     "the remainder 0",
                 ),
-                "place as row": (
-                    _inside("Tensor(Layout(tile, (1, 0)), place[0]), Tensor(Layout(tile, (0, 1)), place[1])"),
-                    "counts tiles, not rows",
-                ),
+                "place as row": (_of_share("p + i < M and q + j < N"), "counts tiles, not rows"),
                 "rows only": (_inside(_RIGHT_LINE).replace(" & (j.offsets() < shape[1])", ""), "the rows only"),
                 "or": (_inside(_RIGHT_LINE).replace("&", "|"), "if one of its coordinates"),
-                "no predicate": ("def inside(shape, tile, place):\n    return tile[0] * tile[1]", "the whole tile"),
-                "whole tiles only": (
-                    "def inside(shape, tile, place):\n    whole = all((p + 1) * t <= s for s, t, p in zip(shape, tile, place))\n"
-                    "    return tile[0] * tile[1] * whole",
-                    "whole tiles only",
+                "no predicate": (
+                    "def inside(shape, tile, place, threads, t):\n    return tile[0] * tile[1] // threads.size",
+                    "the whole share",
                 ),
-                "not a number": ("def inside(shape, tile, place):\n    return shape", "whole number"),
+                "the whole tile": ("def inside(shape, tile, place, threads, t):\n    return tile[0] * tile[1]", "the whole tile, whoever"),
+                "whole tiles only": (_of_share("(p + 1) * rows <= M and (q + 1) * columns <= N"), "whole tiles only"),
+                "not a number": ("def inside(shape, tile, place, threads, t):\n    return shape", "whole number"),
             },
             right={
-                "two calls": _inside("local_tile(Layout(shape, (1, 0)), tile, place), local_tile(Layout(shape, (0, 1)), tile, place)"),
-                "offsets added": _inside(
-                    "Tensor(Layout(tile, (1, 0)), place[0] * tile[0]), Tensor(Layout(tile, (0, 1)), place[1] * tile[1])"
+                "four calls": _shared("local_tile(Layout(shape, (1, 0)), tile, place)", "local_tile(Layout(shape, (0, 1)), tile, place)"),
+                "offsets added": _shared(
+                    "Tensor(Layout(tile, (1, 0)), place[0] * tile[0])", "Tensor(Layout(tile, (0, 1)), place[1] * tile[1])"
                 ),
-                "by a sum": (
-                    "def inside(shape, tile, place):\n"
-                    "    return sum(place[0] * tile[0] + i < shape[0] and place[1] * tile[1] + j < shape[1]"
-                    " for i in range(tile[0]) for j in range(tile[1]))"
-                ),
+                "by a sum": _of_share("p * rows + i < M and q * columns + j < N"),
             },
         ),
         Exercise(
@@ -985,7 +1097,11 @@ EXERCISES = {
                 ),
                 "the off-by-one": (
                     "def tile_layout(rows, columns):\n    return Layout(((8, rows // 8), (8, columns // 8)), ((8, 65), (1, 8 * rows)))",
-                    "not where this element",
+                    "no block starts at slot 64",
+                ),
+                "a fixed stride": (
+                    "def tile_layout(rows, columns):\n    return Layout(((8, rows // 8), (8, columns // 8)), ((8, 64), (1, 128)))",
+                    "two blocks start at slot 128",
                 ),
                 "column-major": ("def tile_layout(rows, columns):\n    return Layout((rows, columns))", "column-major as a whole"),
                 "row-major": ("def tile_layout(rows, columns):\n    return Layout((rows, columns), (columns, 1))", "row-major as a whole"),
@@ -997,6 +1113,10 @@ EXERCISES = {
                     "def tile_layout(rows, columns):\n"
                     "    return logical_product(Layout((8, 8), (8, 1)), Layout((rows // 8, columns // 8)))",
                     "(block, copies)",
+                ),
+                "a division by mode": (
+                    "def tile_layout(rows, columns):\n    return logical_divide(Layout((rows, columns), (columns, 1)), (8, 8))",
+                    "A division only renames",
                 ),
                 "a division": (
                     "def tile_layout(rows, columns):\n    return zipped_divide(Layout((rows, columns), (columns, 1)), (8, 8))",
@@ -1047,7 +1167,10 @@ EXERCISES = {
                 "swapped": ("block = Layout((4, 2), (2, 1))\ntiler = Layout((2, 3), (3, 1))", "changed places"),
                 "as blocked": ("block = Layout((4, 2), (12, 6))\ntiler = Layout((2, 3), (3, 1))", "first of each pair"),
                 "tiler in slots": ("block = Layout((2, 3), (3, 1))\ntiler = Layout((4, 2), (12, 6))", "count copies"),
-                "copies by columns": ("block = Layout((2, 3), (3, 1))\ntiler = Layout((4, 2))", "downwards first"),
+                "copies by columns": ("block = Layout((2, 3), (3, 1))\ntiler = Layout((4, 2))", "lies below the first"),
+                "tiler of another shape": ("block = Layout((2, 3), (3, 1))\ntiler = Layout((2, 4), (4, 1))", "count the copies downwards"),
+                "as logical": ("block = Layout((4, 2), (12, 3))\ntiler = Layout((2, 3), (6, 1))", "as in a logical product"),
+                "tiler transposed": ("block = Layout((2, 3), (3, 1))\ntiler = Layout((2, 4))", "count the copies downwards"),
                 "block by columns": ("block = Layout((2, 3))\ntiler = Layout((4, 2), (2, 1))", "down its columns"),
                 "another block": ("block = Layout((2, 3), (3, 2))\ntiler = Layout((4, 2), (2, 1))", "the block is not"),
                 "a block that overlaps": ("block = Layout((2, 3), (1, 1))\ntiler = Layout((4, 2), (2, 1))", "has no result"),

@@ -1,5 +1,6 @@
 """Chapter 05, swizzle: banks, phases, padding, S<b,m,s>, elements against bytes. Layouts are judged by counting their conflicts."""
 
+import re
 from dataclasses import replace
 from random import Random
 
@@ -18,6 +19,7 @@ from layoutviz.views.banks import banks
 HALVES = Layout((4, 24), (24, 1))  # fp16
 BANK = 3
 BY_HAND = ComposedLayout(Swizzle(1, 1, 2), 0, Layout((4, 4), (4, 1)))
+IN_FP16 = ComposedLayout(Swizzle(2, 4, 3), 0, Layout((8, 128), (128, 1)))
 COLUMNS = 108
 EIGHT_ROWS = Layout((8, 8), (1, 8))  # thread t: the first 8 elements of row t
 NARROW = Layout((16, 16), (16, 1))  # fp32
@@ -145,10 +147,10 @@ def _padding_mistake(stride: int, right: int) -> Mistake | None:
     return Mistake("too much padding", words, "Which strides are free? Which is the first?")
 
 
-def check_sw128(sw128) -> Verdict:
-    """SW128 on 8 rows of 128 bytes, in elements of any width."""
-    praise = "16 bytes stay together, whatever the elements are."
-    verdict = judge_function("sw128", sw128, _sw128, _widths, praise, slips=SW128_SLIPS)
+def check_same_bytes(same_bytes) -> Verdict:
+    """A swizzled layout of fp16, for elements of any width in the same bytes."""
+    praise = "Every byte stays where it is, whatever the elements are."
+    verdict = judge_function("same_bytes", same_bytes, _same_bytes, _widths, praise, slips=SAME_BYTES_SLIPS)
     if "is of type Swizzle" in verdict.message:
         return Verdict(State.WRONG, f"{verdict.message} {SWIZZLE_ALONE.words}", mistake=SWIZZLE_ALONE)
     return verdict
@@ -158,12 +160,12 @@ def _widths(random: Random) -> list[tuple[int]]:
     return [(bits,) for bits in random.sample((8, 16, 32, 64), 4)]
 
 
-def _sw128(bits: int) -> ComposedLayout:
-    return recast_layout(bits, 8, "S<3,4,3> o 0 o (8,128):(128,1)")
+def _same_bytes(bits: int) -> ComposedLayout:
+    return recast_layout(bits, 16, IN_FP16)
 
 
 def _rows_with(bits: int, b: int, m: int, s: int) -> ComposedLayout:
-    columns = 1024 // bits
+    columns = 2048 // bits
     return ComposedLayout(Swizzle(b, m, s), 0, Layout((8, columns), (columns, 1)))
 
 
@@ -253,8 +255,7 @@ def _narrow_mistake(given: Swizzle) -> Mistake | None:
     if given.m + given.s < 4:
         return _piece_bit(given)
     if given.m + given.s == 4:
-        words = "It reads from where a row ends. But two rows of 64 bytes share one round of the banks, and never meet."
-        return Mistake("a row for 128 bytes", words, "How many elements are 128 bytes? At which bit of the offset do they end?")
+        return ROW_FOR_128
     if given.m + given.s > 5:
         words = "It reads too far up: rows that meet are shuffled alike."
         return Mistake("s too large", words, "Which rows begin in the same bank? Which bits of the offset tell these apart?")
@@ -364,10 +365,15 @@ def check_rows(swizzle_for) -> Verdict:
     function, found = as_function("swizzle_for", swizzle_for, 1), {}
     for row in ROWS:
         with learners_code():
-            answer = function(row)
-        if answer is None:
-            raise BadAnswer(f"`swizzle_for({row})` gives None. A function gives back what stands after its `return`.")
-        found[row] = as_swizzle(f"swizzle_for({row})", answer)
+            try:
+                answer = function(row)
+                if answer is None:
+                    raise BadAnswer(f"`swizzle_for({row})` gives None. A function gives back what stands after its `return`.")
+                found[row] = as_swizzle(f"swizzle_for({row})", answer)
+            except (LayoutError, BadAnswer) as refused:
+                if wrong := _overlapping(row, str(refused)):
+                    return wrong
+                raise
     for row, given in found.items():
         if wrong := _wrong_in_rows_of(row, given):
             return replace(wrong, message=f"`swizzle_for({row})` is {given}. {wrong.message}")
@@ -398,6 +404,17 @@ def _wrong_in_rows_of(row: int, given: Swizzle) -> Verdict | None:
     return _free(layout, read, 16, 8, "", mistake) if bank_conflicts(layout, read, 16, 8).conflicts else None
 
 
+def _overlapping(row: int, refused: str) -> Verdict | None:
+    """The verdict where a swizzle was refused because its bits overlap; None where something else was."""
+    asked = re.search(r"S<\d+,(\d+),(-?\d+)>(?=: the \d+ bits read and)", refused)
+    if not asked:
+        return None
+    m, s = map(int, asked.groups())
+    mistake = ROW_FOR_128 if row < 64 and m + s == row.bit_length() - 1 else OVERLAP
+    told = f"`swizzle_for({row})` asks for {asked[0]}, which cannot be: the bits read and the bits changed overlap. {mistake.words}"
+    return Verdict(State.WRONG, told, _free(tile_in(row), _read_of(row), 16, 8, "").scene, mistake)
+
+
 def _rows_mistake(row: int, given: Swizzle) -> Mistake | None:
     """Which number of a swizzle is not right for a tile in rows of so many elements."""
     if given.m > 3:
@@ -414,8 +431,7 @@ def _rows_mistake(row: int, given: Swizzle) -> Mistake | None:
         return _piece_bit(given)
     if read < differ:
         if row < 64:
-            words = "It reads from where a row ends. But two rows of 64 bytes share one round of the banks, and never meet."
-            return Mistake("a row for 128 bytes", words, "How many elements are 128 bytes? At which bit of the offset do they end?")
+            return ROW_FOR_128
         words = f"It reads from bit {read} on. There it finds a bit that is the same in all rows of the tile."
         return Mistake("rows of 64", words, "How far apart are two rows here? At which bit of the offset does the row begin?")
     if read > differ:
@@ -471,29 +487,40 @@ OTHER_SWIZZLES = (
         "Which bit does m name, if the lowest one is bit 0? Row or column?",
     ),
 )  # fmt: skip
-SW128_SLIPS = (
-    (lambda bits: _rows_with(bits, 3, 4, 3), Mistake(
-        "bytes for elements",
-        "That is the colleague's line: it keeps 16 elements together, whatever they are. The hardware keeps 16 bytes together.",
-        "How many elements of `bits` bits are 16 bytes? Which power of 2 is that?",
+SAME_BYTES_SLIPS = (
+    (lambda bits: _rows_with(bits, 2, 4, 3), Mistake(
+        "elements for bytes", "That is the colleague's line: it keeps 16 elements together, however wide they are.",
+        "How many bytes are 16 fp16? How many elements of `bits` bits are that?",
     )),
-    (lambda bits: _rows_with(bits, 3, 3, 3), Mistake(
-        "fp16 for all", "It keeps 8 elements together, and that is right for fp16 only.",
-        "How many elements of 8 bits are 16 bytes? And of 32?",
+    (lambda bits: _rows_with(bits, 2, 4 - _log2_bytes(bits), 3), Mistake(
+        "the swizzle as one on bytes", "It keeps 16 bytes together. That would be right if the given swizzle counted bytes.",
+        "What does the given swizzle count? How many bytes does it keep together?",
     )),
-    (lambda bits: _rows_with(bits, 3, 4 + _log2_bytes(bits), 3), Mistake(
-        "the wrong way", "Its `m` grows with the element. The wider an element, the fewer of them are 16 bytes.",
-        "How many fp16 are 16 bytes? How many fp32?",
+    (lambda bits: recast_layout(bits, 8, IN_FP16), Mistake(
+        "recast from bytes", "Here the layout is recast from elements of 8 bits. The given one is not on bytes.",
+        "How wide are the elements of the given layout?",
     )),
-    (lambda bits: _rows_with(bits, 3, 4 - _log2_bytes(bits), 3 + _log2_bytes(bits)), Mistake(
-        "s changed too", "Its `m` is right. But `m + s` falls as well, since rows have fewer elements.",
+    (lambda bits: recast_layout(16, bits, IN_FP16), Mistake(
+        "old and new width swapped", "The wider its elements, the more of them are in a row: the old and the new width are swapped.",
+        "Which width does `recast_layout` take first?",
+    )),
+    (lambda bits: _rows_with(bits, 2, 3 + _log2_bytes(bits), 3), Mistake(
+        "the wrong way", "Its `m` grows with the element. The wider an element, the fewer of them are as many bytes.",
+        "How many fp16 are 32 bytes? How many fp32?",
+    )),
+    (lambda bits: _rows_with(bits, 2, 5 - _log2_bytes(bits), 2 + _log2_bytes(bits)), Mistake(
+        "s changed too", "Its `m` is right. But `m + s` changes as well, since a row has another number of elements.",
         "How far apart are the bits that are read and those that are changed, in the byte address?",
     )),
-    (lambda bits: recast_layout(bits, 8, _rows_with(bits, 3, 4, 3)), Mistake(
-        "recast twice", "`columns` already counts elements. A layout that is recast from bytes must have 128 columns.",
-        "How many bytes has a row? Which layout has so many columns?",
+    (lambda bits: recast_layout(bits, 16, _rows_with(bits, 2, 4, 3)), Mistake(
+        "recast twice", "`columns` already counts elements of the new width. A layout that is recast from fp16 must have 128 columns.",
+        "Which layout counts fp16?",
     )),
-    (lambda bits: _sw128(bits).inner, Mistake(
+    (lambda bits: ComposedLayout(_same_bytes(bits).outer, 0, IN_FP16.inner), Mistake(
+        "rows as they were", "Its swizzle is right. But the rows have 128 elements for every width.",
+        "How many elements of `bits` bits are the bytes of one row?",
+    )),
+    (lambda bits: _same_bytes(bits).inner, Mistake(
         "no swizzle", "The rows are right; the swizzle is missing.", "Which kind of layout puts a swizzle after another layout?",
     )),
 )  # fmt: skip
@@ -501,6 +528,13 @@ OUTSIDE = Mistake(
     "outside", "Somebody else's data may lie there.",
     "Which bits of the offset are changed? Do they all count pieces of one row of this tile?",
 )  # fmt: skip
+ROW_FOR_128 = Mistake(
+    "a row for 128 bytes", "It reads from where a row ends. But two rows of 64 bytes share one round of the banks, and never meet.",
+    "How many elements are 128 bytes? At which bit of the offset do they end?",
+)  # fmt: skip
+OVERLAP = Mistake(
+    "overlap", "`s` must be at least `b`.", "How many of 8 neighbouring rows meet? How many bits tell them apart, and from which one on?"
+)
 NO_BITS = Mistake("no bits", "With `b` = 0 it changes nothing.", "How many rows meet, and how many bits tell them apart?")
 UPWARD = Mistake(
     "s below 0", "With `s` below 0 it changes the row by the column. All elements of a column then move alike.",
@@ -515,6 +549,15 @@ SWIZZLE_ALONE = Mistake(
     "the swizzle alone", "A swizzle has no shape. Wanted is a layout with it: `ComposedLayout(swizzle, 0, layout)`, or notation.",
     "Which rows and columns is the swizzle put on?",
 )  # fmt: skip
+
+
+def _same(result: str) -> str:
+    """The source of a `same_bytes`: n elements in a row, of 2^k bytes each."""
+    return f"def same_bytes(bits):\n    n, k = 2048 // bits, (bits // 8).bit_length() - 1\n    return {result}"
+
+
+def _swizzled(m_and_s: str) -> str:
+    return f"ComposedLayout(Swizzle(2, {m_and_s}), 0, Layout((8, n), (n, 1)))"
 
 
 def _function(result: str) -> str:
@@ -650,60 +693,41 @@ EXERCISES = {
             id="05.4",
             title="Mend a swizzle",
             stars=2,
-            answers=("sw128",),
-            check=check_sw128,
+            answers=("same_bytes",),
+            check=check_same_bytes,
             hints=(
                 "For which width is the colleague's line right?",
-                "How many elements stay together there? How many bytes should stay together?",
-                "Which operation changes the unit of a layout, and of a swizzle in it?",
+                "How many elements stay together there? How many bytes are they?",
+                "Which operation changes the unit of a layout, and of a swizzle in it? What is the unit before?",
             ),
-            why="On bytes it is S<3,4,3>; recasting to wider elements lowers m, and divides the row.",
+            why="16 fp16 are 32 bytes: 32 elements of 8 bits, 4 of 64. So m is 5, 4, 3, 2, and a row has 256 bytes of them.",
             also=(
-                "def sw128(bits):\n    columns = 1024 // bits\n    m = {8: 4, 16: 3, 32: 2, 64: 1}[bits]\n"
-                "    return ComposedLayout(Swizzle(3, m, 3), 0, Layout((8, columns), (columns, 1)))"
+                "def same_bytes(bits):\n    columns = 2048 // bits\n    m = {8: 5, 16: 4, 32: 3, 64: 2}[bits]\n"
+                "    return ComposedLayout(Swizzle(2, m, 3), 0, Layout((8, columns), (columns, 1)))"
             ),
             wrong={
-                "the starter": ("def sw128(bits):\n    columns = 1024 // bits\n    return ...", "Line 4 of the cell"),
-                "the constant": ("def sw128(bits):\n    return ComposedLayout('S<3,3,3> o 0 o (8,64):(64,1)')", "the same layout whatever"),
-                "the transposed": ("def sw128(bits):\n    n = 1024 // bits\n    return Layout((n, 8), (1, n))", "mode 0 has"),
-                "the off-by-one": (
-                    "def sw128(bits):\n    n = 1024 // bits\n    m = {8: 3, 16: 2, 32: 1, 64: 0}[bits]\n"
-                    "    return ComposedLayout(Swizzle(3, m, 3), 0, Layout((8, n), (n, 1)))",
-                    "Only the base of the swizzle (its M) is another",
+                "the starter": ("def same_bytes(bits):\n    columns = 2048 // bits\n    return ...", "Line 4 of the cell"),
+                "the constant": (_same("ComposedLayout('S<2,4,3> o 0 o (8,128):(128,1)')"), "the same layout whatever"),
+                "the transposed": (_same("Layout((n, 8), (1, n))"), "mode 0 has"),
+                "the off-by-one": (_same(_swizzled("4 - k, 3")), "if the given swizzle counted bytes"),
+                "the off-by-one in m": (_same(_swizzled("6 - k, 3")), "Only the m of the swizzle is another"),
+                "the colleague's": (_same(_swizzled("4, 3")), "the colleague's line"),
+                "recast from bytes": (_same("recast_layout(bits, 8, 'S<2,4,3> o 0 o (8,128):(128,1)')"), "is not on bytes"),
+                "widths swapped": (_same("recast_layout(16, bits, 'S<2,4,3> o 0 o (8,128):(128,1)')"), "width are swapped"),
+                "the wrong way": (_same(_swizzled("3 + k, 3")), "grows with the element"),
+                "s changed too": (_same(_swizzled("5 - k, 2 + k")), "Its `m` is right"),
+                "rows as they were": (
+                    _same("ComposedLayout(Swizzle(2, 5 - k, 3), 0, Layout((8, 128), (128, 1)))"), "128 elements for every width",
                 ),
-                "the colleague's": (
-                    "def sw128(bits):\n    n = 1024 // bits\n    return ComposedLayout(Swizzle(3, 4, 3), 0, Layout((8, n), (n, 1)))",
-                    "the colleague's line",
-                ),
-                "fp16 for all": (
-                    "def sw128(bits):\n    n = 1024 // bits\n    return ComposedLayout(Swizzle(3, 3, 3), 0, Layout((8, n), (n, 1)))",
-                    "right for fp16 only",
-                ),
-                "the wrong way": (
-                    "def sw128(bits):\n    n = 1024 // bits\n    m = {8: 4, 16: 5, 32: 6, 64: 7}[bits]\n"
-                    "    return ComposedLayout(Swizzle(3, m, 3), 0, Layout((8, n), (n, 1)))",
-                    "grows with the element",
-                ),
-                "s changed too": (
-                    "def sw128(bits):\n    n = 1024 // bits\n    k = {8: 0, 16: 1, 32: 2, 64: 3}[bits]\n"
-                    "    return ComposedLayout(Swizzle(3, 4 - k, 3 + k), 0, Layout((8, n), (n, 1)))",
-                    "Its `m` is right",
-                ),
-                "no swizzle": ("def sw128(bits):\n    return Layout((8, 1024 // bits), (1024 // bits, 1))", "the swizzle is missing"),
-                "the swizzle alone": ("def sw128(bits):\n    return recast_layout(bits, 8, Swizzle(3, 4, 3))", "A swizzle has no shape"),
-                "recast twice": (
-                    "def sw128(bits):\n    n = 1024 // bits\n"
-                    "    return recast_layout(bits, 8, ComposedLayout(Swizzle(3, 4, 3), 0, Layout((8, n), (n, 1))))",
-                    "must have 128 columns",
-                ),
-                "nothing": ("def sw128(bits):\n    recast_layout(bits, 8, Swizzle(3, 4, 3))", "gives None"),
+                "no swizzle": (_same("Layout((8, n), (n, 1))"), "the swizzle is missing"),
+                "the swizzle alone": (_same("recast_layout(bits, 16, Swizzle(2, 4, 3))"), "A swizzle has no shape"),
+                "recast twice": (_same(f"recast_layout(bits, 16, {_swizzled('4, 3')})"), "must have 128 columns"),
+                "nothing": ("def same_bytes(bits):\n    recast_layout(bits, 16, Swizzle(2, 4, 3))", "gives None"),
             },
             right={
-                "by the swizzle": (
-                    "def sw128(bits):\n    columns = 1024 // bits\n"
-                    "    return ComposedLayout(recast_layout(bits, 8, Swizzle(3, 4, 3)), 0, Layout((8, columns), (columns, 1)))"
-                ),
-                "notation": "def sw128(bits):\n    return recast_layout(bits, 8, 'S<3,4,3> o 0 o (8,128):(128,1)')",
+                "by the swizzle": _same("ComposedLayout(recast_layout(bits, 16, Swizzle(2, 4, 3)), 0, Layout((8, n), (n, 1)))"),
+                "notation": _same("recast_layout(bits, 16, 'S<2,4,3> o 0 o (8,128):(128,1)')"),
+                "by way of bytes": _same("recast_layout(bits, 8, 'S<2,5,3> o 0 o (8,256):(256,1)')"),
             },
         ),
         Exercise(
@@ -837,6 +861,9 @@ EXERCISES = {
                 "the off-by-one": (_by_first("Swizzle(b, 3, first - 2)"), "too far up"),
                 "none": (_function("Swizzle(0, 3, 3)"), "it changes nothing"),
                 "where a row ends": (_by_first("Swizzle(b, 3, row.bit_length() - 4)"), "never meet"),
+                "where a row ends, three bits": (_by_first("Swizzle(3, 3, row.bit_length() - 4)"), "cannot be: the bits read and"),
+                "where a row ends, as text": (_by_first("f'S<3,3,{row.bit_length() - 4}>'"), "share one round of the banks"),
+                "overlapping": (_function("Swizzle(4, 3, 3)"), "`s` must be at least `b`"),
                 "m + s forgotten": (_by_first("Swizzle(b, 3, first)"), "too far up"),
                 "one bit too many": (_by_first("Swizzle(4, 3, 4) if row == 128 else Swizzle(b, 3, first - 3)"), "no slot of this tile"),
                 "a piece's bit": (_function("Swizzle(2, 3, 3 if row == 32 else 2)"), "tells pieces of one row apart"),
