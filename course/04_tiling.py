@@ -79,7 +79,7 @@ ask_choice(
 draw("4:2", "complement", cotarget=24)
 
 # %% [markdown]
-# Slide the stride of `A` from 1 to 6. For two of them `R` has a single mode: which, and what do the copies look like there? (At 4 and 5
+# Slide the stride of `A` from 1 to 6. For two strides `R` has a single mode: which, and what do the copies look like there? (At 4 and 5
 # the copies reach past slot 23; those slots are hatched.)
 
 # %%
@@ -470,7 +470,7 @@ explore(ragged, "tiles", tiler=(2, 4))
 # **The rule.** Only `(1,7)`, `(5,1)` and `(5,7)` fit, since 5 and 7 are prime. Otherwise a division rounds up: 24 elements by 5 give
 # `(5,5):(1,5)`, 25 slots. The layout of a tile cannot tell which of its slots are real, since each tile has the same. A layout with
 # strides `(1,0)` counts rows, one with `(0,1)` columns. The two together are a **coordinate tensor**: it holds at each coordinate that
-# coordinate itself. Cut in the same way, it tells a thread where an element of its share stands in the *matrix*. It must be within the
+# coordinate itself. Cut in the same way, it tells a thread where an element of its share stands in the *matrix*. That must lie within the
 # matrix's shape. This test is the **predicate**: read and write only if it holds.
 #
 # $$ \text{ceil\_div}(a, b) = \lfloor (a + b - 1) / b \rfloor \qquad i < M \;\text{and}\; j < N $$

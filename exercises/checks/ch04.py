@@ -232,8 +232,10 @@ def _share_mistake(answer) -> Mistake | None:
 
 
 def right_inside(shape, tile, place, threads, t) -> int:
-    return _count(lambda shape, tile, place, i, j: place[0] * tile[0] + i < shape[0] and place[1] * tile[1] + j < shape[1],
-                  shape, tile, place, threads, t)  # fmt: skip
+    number = 1
+    for size, extent, p, first, step in zip(shape, tile, place, threads.coordinate(t), threads.shape, strict=True):
+        number *= len(range(p * extent + first, min(size, (p + 1) * extent), step))
+    return number
 
 
 def check_inside(inside) -> Verdict:
@@ -280,7 +282,7 @@ def _share(tile, threads, t) -> list[tuple[int, int]]:
 
 def some_tiles(random: Random) -> list[tuple]:
     """(shape, tile, place, threads, t): tiles at the corner, the edges and inside of two matrices, the second far from square; a matrix
-    smaller than its tile; and the last tile of one that the tile divides. Each with the first thread, the last, and another one."""
+    smaller than its tile; and the last tile of one that the tile divides. Those at a corner and the small one come with every thread."""
     rows, columns = tile = tuple(random.sample((4, 6, 8), 2))
     threads = Layout(random.choice(((2, columns // 2), (rows // 2, 2))))
     tiles = []
@@ -289,7 +291,8 @@ def some_tiles(random: Random) -> list[tuple]:
         tiles += [(shape, tile, place) for place in ((down, right), (down, 0), (0, right), (1, 1), (2, 1), (0, 0))]
     small = (random.randrange(2, rows), random.randrange(2, columns))  # an extent of 1 would get stride 0 from `Layout(shape)`
     tiles += [(small, tile, (0, 0)), ((2 * rows, 3 * columns), tile, (1, 2))]
-    return [(*each, threads, t) for each in tiles for t in (threads.size - 1, random.randrange(1, threads.size - 1), 0)]
+    some = {n: random.sample(range(threads.size), 2) for n in range(len(tiles)) if n not in (0, 6, 12)}
+    return [(*each, threads, t) for n, each in enumerate(tiles) for t in some.get(n, range(threads.size - 1, -1, -1))]
 
 
 def _counts(inside, cases) -> list[int] | None:
@@ -627,8 +630,8 @@ SHARE_OF_ALL = Mistake(
     "share of the matrix", "It takes thread `t`'s share of the whole matrix, not of the tile.",
     "Which comes first: to take the tile, or to share it out?",
 )  # fmt: skip
-BEYOND = (3, 2), (6, 4), (1, 1), Layout((3, 2)), 1  # a tile that lies beyond a small matrix
 ONE = Layout((1, 1)), 0  # one thread, which has the whole tile
+BEYOND = (3, 2), (5, 4), (1, 1), *ONE  # a tile that lies beyond a small matrix
 SAME_NUMBER = Mistake("a constant", "It gives the same number whatever it is given.", "How many elements of the last tile are outside?")
 
 
