@@ -598,10 +598,10 @@ thermometer("naive")
 # %% [markdown] tags=["exercise"]
 # ### Exercise 01.5 · Every second row, as columns ★★
 #
-# Given: any `layout` of shape `(rows, columns)`, both of them numbers. Take its rows 0, 2, 4 and so on, as far as they go, and transpose
-# what they make. Wanted: a function `every_second(layout)` that gives the layout of that, in the same slots: its column 0 is row 0 of the
-# matrix, its column 1 is row 2. Judged on layouts that are new and random each time, some of them padded, some with an odd number of
-# rows: by the shape of what your function gives, and by the offset of every coordinate.
+# Given: any `layout` of shape `(rows, columns)`, both of them numbers of 2 or more. Take its rows 0, 2, 4 and so on, as far as they
+# go, and transpose what they make. Wanted: a function `every_second(layout)` that gives the layout of that, in the same slots: its
+# column 0 is row 0 of the matrix, its column 1 is row 2. Judged on layouts that are new and random each time, some of them padded,
+# some with an odd number of rows: by the shape of what your function gives, and by the offset of every coordinate.
 
 # %% exercise="01.5" tags=["exercise"]
 ### BEGIN SOLUTION

@@ -273,8 +273,7 @@ def test_01_7_is_refused_by_law_on_all_inputs_and_never_runs_a_kernel(name, sour
     for _ in range(40):
         verdict = ch01.check_B_layout(function_in(source, "B_layout"))
         assert verdict.state is State.WRONG and says in verdict.message
-        assert verdict.mistake and verdict.message.count(verdict.mistake.words) == 1
-        assert "(Seed" not in verdict.message or re.search(r"\(Seed of the inputs: \d+\.\)$", verdict.message)
+        assert verdict.mistake is None or verdict.message.count(verdict.mistake.words) == 1
 
 
 @pytest.mark.parametrize("id, slips", [("01.5", ch01.EVERY_SECOND_SLIPS), ("01.7", ch01.B_LAYOUT_SLIPS)])

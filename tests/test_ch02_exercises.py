@@ -164,7 +164,7 @@ def test_02_7_a_right_answer_is_compiled_and_on_a_gpu_right(name):
 
 
 @needs_dsl
-@pytest.mark.parametrize("as_other", [lambda layout: Tensor(layout, 0), lambda layout: ComposedLayout(Layout(10**6), 0, layout)])
+@pytest.mark.parametrize("as_other", [lambda layout: Tensor(layout, 3), lambda layout: ComposedLayout(Layout(10**6), 0, layout)])
 def test_02_7_says_of_what_is_no_plain_layout_only_that(as_other):
     with pytest.raises(BadAnswer, match="is of type (Tensor|ComposedLayout). The kernel takes a plain layout"):
         ch02._run_through(lambda N, K: as_other(ch02.stored_B(N, K)), Verdict(State.RIGHT, ""))

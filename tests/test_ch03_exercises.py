@@ -13,7 +13,7 @@ import layoutviz
 from exercises.checks import ch03
 from exercises.engine import judge
 from exercises.engine.verdict import BadAnswer, State, Verdict
-from layoutviz import Layout, LayoutError, Tensor, coalesce, composition, laws, left_inverse
+from layoutviz import Layout, LayoutError, Tensor, coalesce, composition, laws, left_inverse, same_function
 
 ROOT = Path(__file__).resolve().parents[1]
 EXERCISES = ch03.EXERCISES
@@ -80,9 +80,11 @@ def test_a_right_layout_may_be_split_further_but_not_less(id):
         for case in cases(Random(3))[:5]:
             right, form = RIGHT[id](*case), FORMS[id](*case)
             by_form, whole = coalesce(right, form), coalesce(right)
-            assert ch03._split_freely(lambda *_, it=by_form: it, RIGHT[id], FORMS[id])(*case) == right
-            judged = ch03._split_freely(lambda *_, it=whole: it, RIGHT[id], FORMS[id])(*case)
-            assert judged == (right if ch03._refines(whole.shape, form) else whole)
+            assert same_function(by_form, right) and judge.refines(by_form.shape, form)
+            for answer in (by_form, whole):
+                gives, wanted = (lambda *_, it=it: it for it in (answer, right))
+                verdict = judge.judge_function("f", gives, wanted, lambda _, case=case: [case], "Right.", form=FORMS[id])
+                assert verdict.state is (State.RIGHT if judge.refines(answer.shape, form) else State.RIGHT_NOT_FORM)
 
 
 RAISED = [

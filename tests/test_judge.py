@@ -276,6 +276,7 @@ def test_no_layout_verdict_tells_a_number_that_is_not_the_learners(wanted, data)
     assume(not same_function(answer, wanted))
     verdict = judge.judge_layout("layout", answer, wanted, "Right.")
     mine = {*answer.offsets().tolist(), *leaf_values(answer.shape), *leaf_values(answer.stride), answer.size, answer.cosize, 0, 1, 2}
+    mine |= {*judge._mode_sizes(answer)}
     places = set(range(max(*leaf_values(answer.shape), answer.rank)))  # coordinates and modes
     assert numbers_in(verdict.message) <= mine | places
     assert drawn(verdict.scene) == drawn(judge.picture(answer, *marked(verdict.scene)))  # the picture is drawn from the answer alone
@@ -551,3 +552,21 @@ def test_random_layouts_are_injective_and_not_square(seed, rank):
     assert layout.rank == rank and len(set(extents)) == rank and min(extents) > 1
     table = [sum(c * d for c, d in zip(at, leaf_values(layout.stride), strict=True)) for at in product(*map(range, extents))]
     assert len(set(table)) == layout.size
+
+
+def test_a_tensor_that_starts_at_slot_0_is_its_layout():
+    for value in (Tensor("(2,3):(3,1)", 0), "0 + (2,3):(3,1)"):
+        assert isinstance(judge.as_layout("layout", value), Layout)
+        assert judge.judge_layout("layout", value, "(2,3):(3,1)", "Right.").ok
+    assert judge.judge_layout("layout", Tensor("(2,3):(3,1)", 1), "(2,3):(3,1)", "Right.").state is State.WRONG
+
+
+def test_a_form_may_be_split_further_and_an_offset_is_told_where_it_is_wrong():
+    def judged_by_form(answer):
+        right = Layout((6, 4), (1, 6))
+        return judge.judge_function("f", lambda _: answer, lambda _: right, lambda _: [(1,)], "Right.", form=lambda _: (6, 4))
+
+    assert judged_by_form("((2,3),4):((1,2),6)").state is State.RIGHT
+    wrong = judged_by_form("((2,3),4):((1,3),6)")
+    assert "gives offset" in wrong.message and "nest" not in wrong.message
+    assert judged_by_form("24:1").state is State.RIGHT_NOT_FORM

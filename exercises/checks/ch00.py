@@ -1,6 +1,6 @@
 """Chapter 00, start here: a first right answer."""
 
-from exercises.engine.answers import plain
+from exercises.engine.answers import plain, shorten
 from exercises.engine.exercise import Exercise
 from exercises.engine.judge import judge_cells
 from exercises.engine.respond import click_cells
@@ -43,15 +43,15 @@ def _demand_pair(cell, column_first: bool) -> None:
     """
     if type(cell) is int:
         which = f"Write the cell that holds {cell}." if cell in ASKED else "Write each cell as such a pair."
-        raise BadAnswer(f"A cell is a pair (row, column), and {cell} is one number. {which}")
+        raise BadAnswer(f"A cell is a pair (row, column), and {shorten(cell)} is one number. {which}")
     if _is_pair(cell) and not _is_cell(*cell):
         if column_first:
             words = "With row and column swapped each pair would be a cell of the board."
-            raise BadAnswer(f"`cells` has ({cell[0]}, {cell[1]}). {words} In a pair the row comes first: (row, column).")
+            raise BadAnswer(f"`cells` has ({shorten(cell[0])}, {shorten(cell[1])}). {words} In a pair the row comes first: (row, column).")
         for name, number, extent in zip(("row", "column"), cell, ROWS.shape, strict=True):
             if not 0 <= number < extent:
                 last = f"{name}s count from 0, so that the last one is {extent - 1}"
-                raise BadAnswer(f"`cells` has ({cell[0]}, {cell[1]}). There is no {name} {number}: {last}.")
+                raise BadAnswer(f"`cells` has ({shorten(cell[0])}, {shorten(cell[1])}). There is no {name} {shorten(number)}: {last}.")
 
 
 def _cells_with(layout: Layout, numbers: range) -> frozenset[int]:

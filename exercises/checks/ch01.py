@@ -9,7 +9,7 @@ from exercises.engine.exercise import Exercise
 from exercises.engine.judge import judge_cells, judge_function, judge_layout, judge_number, picture, random_layout
 from exercises.engine.respond import click_cells, number
 from exercises.engine.verdict import BadAnswer, Mistake, State, Verdict
-from layoutviz import Layout, Tensor, same_function
+from layoutviz import Layout, same_function
 from layoutviz.notation import format_tuple
 from layoutviz.scene import Scene
 from layoutviz.views.blank import blank
@@ -191,7 +191,8 @@ def _some_layouts(random: Random) -> list[tuple[Layout]]:
     layouts = [Layout((rows, columns), (columns + random.randrange(1, 4), 1)), *(random_layout(random) for _ in range(6))]
     for odd in (0, 1):
         layouts.append(next(layout for layout in iter(lambda: random_layout(random), None) if layout.shape[0] % 2 == odd))
-    return [(layout,) for layout in (*layouts, Layout((random.randrange(3, 8), 4), (0, 1)))]
+    two_rows = Layout((2, random.randrange(3, 8)), (1, random.randrange(2, 5)))
+    return [(layout,) for layout in (*layouts, two_rows, Layout((random.randrange(3, 8), 4), (0, 1)))]
 
 
 def check_picture(layout) -> Verdict:
@@ -247,7 +248,8 @@ def _some_sizes(random: Random) -> list[tuple[int, int, int]]:
     """Different N, K and P: small ones first, one with rows of N elements, and one as large as real ones."""
     small = [(N, K, P) for N, K, P in (random.sample(range(2, 20), 3) for _ in range(12)) if N < P]
     N, K = random.sample(range(2, 10), 2)
-    return [(2, 3, 5), *small, (N, K, N), (random.randrange(100, 400), random.randrange(400, 700), random.randrange(700, 900))]
+    large = random.randrange(100, 400), random.randrange(400, 700), random.randrange(700, 900)
+    return [(2, 3, 5), *small, (N, random.randrange(20, 30), N + 1), (N, K, N), large]
 
 
 def _run_through(B_layout, law: Verdict) -> Verdict:
@@ -270,8 +272,8 @@ def _run_through(B_layout, law: Verdict) -> Verdict:
 def check_at_once(layout) -> Verdict:
     """Shape (4,4), no slot shared, 32 slots, no step of 1, and in each row and each column four different remainders by 4."""
     answer = as_layout("layout", layout)
-    if isinstance(answer, Tensor):
-        return Verdict(State.WRONG, "`layout` is a Tensor; wanted is a layout alone.")
+    if not isinstance(answer, Layout):
+        return Verdict(State.WRONG, f"`layout` is of type {type(answer).__name__}; wanted is a plain layout, shape and stride.")
     if answer.shape != SQUARE:
         words = f"`layout` has shape {format_tuple(answer.shape)}; the shape asked for is {format_tuple(SQUARE)}."
         return Verdict(State.WRONG, words, picture(answer))
@@ -704,6 +706,7 @@ EXERCISES = {
                 "the constant": ("def B_layout(N, K, P):\n    return Layout((8, 4), (1, 8))", "the same layout whatever"),
                 "the transposed": ("def B_layout(N, K, P):\n    return Layout((K, N), (P, 1))", "as your colleague stored it"),
                 "the off-by-one": ("def B_layout(N, K, P):\n    return Layout((N, K), (1, P + 1))", "off by one"),
+                "the larger of two": ("def B_layout(N, K, P):\n    return Layout((N, K), (1, max(K, P)))", "gives offset"),
                 "the lesson's": ("def B_layout(N, K, P):\n    return Layout((N, K), (1, N))", "takes the rows for N elements long"),
                 "row by row": ("def B_layout(N, K, P):\n    return Layout((N, K), (K, 1))", "lay side by side"),
                 "shape alone": ("def B_layout(N, K, P):\n    return Layout((N, K), (P, 1))", "leaves the strides"),
@@ -749,8 +752,8 @@ EXERCISES = {
                 "backwards": ("layout = '(4,4):(-5,3)'", "slot -5"),
                 "the padding as elements": ("layout = '(4,5):(5,3)'", "has shape (4,5)"),
                 "bytes for elements": ("layout = '(4,4):(10,6)'", "Row 0 lies in slots 0, 6, 12, 18"),
-                "a swizzle, which comes in chapter 05": ("layout = 'S<2,0,2> o 0 o (4,4):(4,1)'", "a step to the right moves 1 slot"),
-                "a tensor": ("layout = Tensor('(4,4):(5,3)', 1)", "is a Tensor"),
+                "a swizzle, which comes in chapter 05": ("layout = 'S<2,0,2> o 0 o (4,4):(4,1)'", "a plain layout"),
+                "a tensor": ("layout = Tensor('(4,4):(5,3)', 1)", "is of type Tensor"),
                 "the stride alone": ("layout = (5, 3)", "has shape 5"),
             },
             right={

@@ -5,7 +5,7 @@ from random import Random
 from exercises.engine.answers import as_layout
 from exercises.engine.exercise import Exercise
 from exercises.engine.judge import judge_function, judge_layout, judge_number, judge_table
-from exercises.engine.mistakes import recognise_layout
+from exercises.engine.mistakes import STRIDE_OFF, recognise_layout
 from exercises.engine.respond import fill_grid, number
 from exercises.engine.verdict import BadAnswer, Mistake, State, Verdict
 from layoutviz import Layout, LayoutError, same_function
@@ -157,7 +157,7 @@ def _matrices(random: Random) -> list[tuple[Layout, int, int]]:
 
 
 def _matrix(random: Random, by_rows: bool, step: int) -> tuple[Layout, int, int]:
-    a, b, c, d = random.sample(range(2, 6), 4)
+    a, b, c, d = random.sample(range(2, 8), 4)
     pad = random.randrange(4)
     return Layout((a * b, c * d), (step * (c * d + pad), step) if by_rows else (step, step * (a * b + pad))), a, c
 
@@ -223,7 +223,8 @@ def _form_mistake(answer) -> Mistake | None:
         if steps != given.offsets().tolist() and sorted(steps) == given.offsets().tolist():
             words = f"Mode {m} reaches the right slots, but not in the right order."
             return Mistake("leaves swapped", words, "Which leaf of a mode changes at every step? Which stride does it need?")
-    return recognise_layout(answer, ROWS) or _steps_mistake(answer, ROWS)
+    found = recognise_layout(answer, ROWS)  # a step of nested strides says nothing of one stride
+    return found if found not in (None, STRIDE_OFF) else _steps_mistake(answer, ROWS)
 
 
 def _steps_mistake(answer: Layout, given: Layout) -> Mistake | None:
@@ -286,7 +287,8 @@ def _names_mistake(answer) -> Mistake | None:
     if answer == Layout(answer.shape):
         words = "That is column-major: a shape alone gets the strides that make offset equal index."
         return Mistake("column-major", words, "How far is one step down in a row-major matrix of 8 columns?")
-    return recognise_layout(answer, MATRIX) or _steps_mistake(answer, MATRIX)
+    found = recognise_layout(answer, MATRIX)  # a step of nested strides says nothing of one stride
+    return found if found not in (None, STRIDE_OFF) else _steps_mistake(answer, MATRIX)
 
 
 def stored_B(N: int, K: int) -> Layout:

@@ -2,18 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import wraps
 from random import Random
-from reprlib import repr as shorten
 
 import numpy as np
 
-from exercises.engine.answers import as_layout, as_number, kind
+from exercises.engine.answers import as_layout, as_number, kind, plain, shorten
 from exercises.engine.exercise import Exercise
 from exercises.engine.judge import judge_function, judge_layout, judge_number, judge_table, picture
 from exercises.engine.respond import fill_grid
 from exercises.engine.verdict import BadAnswer, Mistake, State, Verdict
-from layoutviz import Layout, LayoutError, Swizzle, coalesce, composition, laws, same_function
+from layoutviz import Layout, LayoutError, coalesce, composition, laws, same_function
 from layoutviz.layout import CoordinateFunction
 from layoutviz.notation import IntTuple, format_tuple
 from layoutviz.views.composition import composition as composed_view
@@ -53,7 +51,7 @@ def check_counts(counts) -> Verdict:
     if wrong := sorted(given - wanted):
         n = wrong[0]
         if n not in range(1, 13):
-            return Verdict(State.WRONG, f"`counts` holds {n}, and `n` goes from 1 to 12.")
+            return Verdict(State.WRONG, f"`counts` holds {shorten(n)}, and `n` goes from 1 to 12.")
         columns = "a column" if n == 3 else f"{n // 2} columns"
         told = f"`counts` holds {n}. Steps of 2 meet 2 cells in each column of A: {n} elements are those of {columns}, and one more."
         mistake = ALL_COUNTS if given == {*range(1, 13)} else None
@@ -74,8 +72,7 @@ def _exists(n: int) -> bool:
 
 def _numbers(name: str, value) -> set[int]:
     """A set, list, tuple, range or array of whole numbers, as a set."""
-    if hasattr(value, "tolist"):
-        value = value.tolist()
+    value = plain(value)
     if not isinstance(value, (set, frozenset, list, tuple, range)):
         raise BadAnswer(f"`{name}` is {kind(value)}; wanted is a set or a list of whole numbers.")
     try:
@@ -144,12 +141,12 @@ def _flat(random: Random) -> list[tuple[Layout]]:
 def _nested(random: Random) -> list[tuple[Layout]]:
     """As _flat, with rows and columns nested, their parts in any order in memory; the first part of the columns is even."""
     layouts = []
-    for _ in range(5):
-        extents = [random.choice((2, 3)), random.choice((2, 3)), random.choice((2, 4)), random.choice((2, 3))]
+    for n in range(6):  # every second one: gaps after each part, and even columns that no one step meets
+        extents = [random.choice((2, 3)), random.choice((2, 3)), 4 if n % 2 else random.choice((2, 4)), random.choice((2, 3))]
         strides, step = [0] * 4, random.randrange(1, 4)
         for leaf in random.sample(range(4), 4):
             strides[leaf] = step
-            step = step * extents[leaf] + random.randrange(3)
+            step = step * extents[leaf] + (n % 2 or random.randrange(3))
         layouts.append((Layout((tuple(extents[:2]), tuple(extents[2:])), (tuple(strides[:2]), tuple(strides[2:]))),))
     return layouts
 
@@ -175,42 +172,14 @@ def _judge(name: str, function, right: Callable, form: Callable, rounds, praise:
     form(*given) is the shape asked for; the parts of an answer may be split further than those of `right`. RIGHT_NOT_FORM: in no round
     is a number wrong.
     """
-    judged, so_far = _split_freely(function, right, form), []
+    so_far = []
     for cases, known in zip(rounds, slips, strict=True):
-        verdict = judge_function(name, judged, right, cases, praise, slips=known)
+        verdict = judge_function(name, function, right, cases, praise, slips=known, form=form)
         if verdict.state not in (State.RIGHT, State.RIGHT_NOT_FORM):
             passed = so_far and all(earlier.ok for earlier in so_far)
             return _with(verdict, later) if passed and not verdict.mistake else verdict
         so_far.append(verdict)
     return next((verdict for verdict in so_far if not verdict.ok), so_far[-1])
-
-
-def _split_freely(function, right: Callable, form: Callable):
-    """The learner's function; a right layout of a shape that refines the form asked for is given in the shape of `right`."""
-    if not callable(function) or isinstance(function, (CoordinateFunction, Swizzle, type)):
-        return function  # no function, as the judge will say
-
-    @wraps(function)
-    def judged(*given):
-        result = function(*given)
-        try:
-            answer, wanted = as_layout("answer", result), right(*given)
-        except BadAnswer:
-            return result
-        return wanted if _refines(answer.shape, form(*given)) and same_function(answer, wanted) else result
-
-    return judged
-
-
-def _refines(shape: IntTuple, form: IntTuple) -> bool:
-    """Whether a shape is the form, of which numbers may be split into more.
-
-    >>> _refines(((3, 2), (2, 4)), (6, (2, 4))), _refines((6, 8), (6, (2, 4)))
-    (True, False)
-    """
-    if not isinstance(form, tuple):
-        return Layout(shape).size == form
-    return isinstance(shape, tuple) and len(shape) == len(form) and all(map(_refines, shape, form))
 
 
 def _gives(function, other: Callable, cases: Callable) -> bool:
@@ -224,7 +193,9 @@ def _outcome(function, given: tuple) -> Layout | str | None:
         return as_layout("answer", function(*given))
     except LayoutError as refused:
         return str(refused)
-    except Exception:  # the learner's function raises, or gives no layout
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # the learner's function raises or exits, or gives no layout
         return None
 
 
@@ -329,7 +300,7 @@ def _inverse_mistake(answer: Layout) -> Mistake | None:
     if answer == Layout((2, 3), (12, 2)):
         words = "That is L with its modes swapped; it still gives slots."
         return Mistake("a transpose", words, "What does R give, slots or indices? How large can they be?")
-    if answer == Layout((3, 2), (1, 3)) or same_function(answer, Layout(answer.size, 1)):
+    if answer == Layout((3, 2), (1, 3)) or answer.size > 1 and same_function(answer, Layout(answer.size, 1)) and answer(1):
         words = "It gives each slot its own number."
         return Mistake("no gaps", words, "Which index lies in slot 2? How often does R(n) grow as n counts up?")
     if isinstance(answer.shape, tuple) and answer.shape[:2] == (2, 3) and answer.stride[1] == 1:
@@ -394,7 +365,19 @@ def _with_gaps(random: Random) -> list[tuple[Layout, int, int, int]]:
         block = piece * (K // together) + random.randrange(1, 4)
         stored = Layout((w * together, K // together, M // w), (step, piece, block))
         buffers.append((stored, M, K, w))
-    return buffers
+    return [*buffers, _split_everywhere(random)]
+
+
+def _split_everywhere(random: Random) -> tuple[Layout, int, int, int]:
+    """A buffer with a gap after every 2 rows of a block, every 2 columns and every 2 blocks: no stride of it goes on."""
+    halves = random.sample((2, 3, 4), 3)
+    strides, step = [], 1
+    extents = [n for half in halves for n in (2, half)]
+    for extent in extents:
+        strides.append(step)
+        step = step * extent + random.randrange(1, 3)
+    w, K, blocks = (2 * half for half in halves)
+    return Layout(tuple(extents), tuple(strides)), w * blocks, K, w
 
 
 def _run_through(A_view, law: Verdict) -> Verdict:
@@ -700,6 +683,9 @@ EXERCISES = {
                     "def even_columns(A):\n    (m, n), (a, b) = A.shape, A.stride\n    return Layout((m, n // 2), (a, 2 * b + 1))",
                     "not where this element belongs",
                 ),
+                "one step of columns": (
+                    "def even_columns(A):\n    return Layout((A[0].shape, A[1].size // 2), (A[0].stride, A(0, 2)))", "gives offset",
+                ),
                 "its input": ("def even_columns(A):\n    return A", "gives its input back"),
                 "the first half": ("def even_columns(A):\n    return composition(A, (None, A[1].size // 2))", "the first ones"),
                 "too many": ("def even_columns(A):\n    return composition(A, (None, Layout(A[1].size, 2)))", "as many columns as"),
@@ -759,6 +745,10 @@ EXERCISES = {
                 "p before q": (
                     "def paired(A):\n    return composition(A, (None, Layout((2, A[1].size // 2))))",
                     "Its first part of mode 1 is `p`",
+                ),
+                "one step of pairs": (
+                    "def paired(A):\n    one, two = A(0, 1), A(0, 2)\n"
+                    "    return Layout((A[0].shape, (A[1].size // 2, 2)), (A[0].stride, (two, one)))", "gives offset",
                 ),
                 "its input": ("def paired(A):\n    return A", "It gives `A` back"),
                 "B o A": (
@@ -893,6 +883,10 @@ EXERCISES = {
                 "the off-by-one": (
                     "def A_view(stored, M, K, w):\n    return composition(stored, Layout(((w, M // w), K), ((1, w * K + 1), w)))",
                     "not where this element",
+                ),
+                "one step in a block": (
+                    "def A_view(stored, M, K, w):\n    columns = composition(stored, Layout(K, w))\n"
+                    "    return Layout(((w, M // w), columns.shape), ((stored(1), stored(w * K)), columns.stride))", "gives offset",
                 ),
                 "its input": ("def A_view(stored, M, K, w):\n    return stored", "number of modes"),
                 "whole rows": ("def A_view(stored, M, K, w):\n    return Layout((M, K), (K, 1))", "whole rows"),

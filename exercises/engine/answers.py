@@ -7,7 +7,7 @@ from operator import index as as_int
 from reprlib import repr as short_repr
 
 from exercises.engine.verdict import BadAnswer
-from layoutviz import Layout, LayoutError, Swizzle, composed, modes
+from layoutviz import Layout, LayoutError, Swizzle, Tensor, composed, modes
 from layoutviz.int_tuple import OFFSET_LIMIT
 from layoutviz.layout import CoordinateFunction
 from layoutviz.notation import format_tuple
@@ -34,14 +34,19 @@ def as_layout(name: str, value) -> CoordinateFunction:
     read = plain(value)
     try:
         if isinstance(read, str):
-            return composed.as_layout(re.sub(r"(?<![\w])_(?=\d)", "", read))  # C++ prints the static 8 as _8
+            return _alone(composed.as_layout(re.sub(r"(?<![\w])_(?=\d)", "", read)))  # C++ prints the static 8 as _8
         if isinstance(read, CoordinateFunction) or type(read).__module__.startswith("cutlass."):
-            return composed.as_layout(read)
+            return _alone(composed.as_layout(read))
         if isinstance(read, (tuple, list)) and len(read) == 2:
             return Layout(*(_numbers(name, part) for part in read))
     except LayoutError as error:
         raise BadAnswer(f"`{name}` is not a layout: {str(error)[:_LONGEST]}") from None
     raise BadAnswer(f'`{name}` is {kind(value)}; wanted is a `Layout`, notation like `"(4,4):(4,1)"`, or a pair (shape, stride).')
+
+
+def _alone(layout: CoordinateFunction) -> CoordinateFunction:
+    """A Tensor that starts at slot 0 is its layout."""
+    return layout.layout if isinstance(layout, Tensor) and layout.offset == 0 else layout
 
 
 def as_tiler(name: str, value):

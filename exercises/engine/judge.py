@@ -18,7 +18,7 @@ from exercises.engine.mistakes import recognise_layout, recognise_number, recogn
 from exercises.engine.verdict import BadAnswer, Mistake, State, Verdict
 from layoutviz import Layout, LayoutError, composed, same_function, zipped_divide
 from layoutviz.layout import CoordinateFunction
-from layoutviz.notation import format_tuple
+from layoutviz.notation import IntTuple, format_tuple
 from layoutviz.scene import Panel, Scene
 from layoutviz.views.blank import blank
 from layoutviz.views.grid import grid
@@ -55,11 +55,13 @@ def _judge_layout(name, answer, wanted, praise, own, shape_counts, it, gives="of
         right = "Every index has the right offset" if gives == "offset" else "All its numbers are right"
         but = f"{right}, but {_shape_fault(name, answer, wanted)}"
         return Verdict(State.RIGHT_NOT_FORM, but, picture(answer))
-    mistake = own(answer) or recognise_layout(answer, wanted)
+    mistake = own(answer) or (recognise_layout(answer, wanted) if gives == "offset" else None)  # known mistakes speak of offsets
     if shape_counts and not right_shape:
         return _wrong(_shape_fault(name, answer, wanted), mistake, picture(answer))
     if answer.size != wanted.size:
         return _wrong(f"`{name}` has {answer.size} elements, and that is not how many it should have.", mistake, picture(answer))
+    if answer.rank == wanted.rank and not right_shape and _mode_sizes(answer) != _mode_sizes(wanted):  # an index names another (i,j)
+        return _wrong(_shape_fault(name, answer, wanted), mistake, picture(answer))
     bad = int(np.argmax(answer.offsets() != wanted.offsets()))
     where = format_tuple(answer.coordinate(bad))
     message = f"At coordinate {where} {it} gives {gives} {answer(bad)}, and that is not where this element belongs."
@@ -179,13 +181,14 @@ def judge_cells(
 
 def judge_function(
     name: str, value, wanted: Callable, cases: Callable[[Random], list[tuple]], praise: str,
-    *, slips: Iterable[tuple[Callable, Mistake]] = (), shape_counts: bool = True, seed: int | None = None,
+    *, slips: Iterable[tuple[Callable, Mistake]] = (), shape_counts: bool = True, seed: int | None = None, form: Callable | None = None,
 ) -> Verdict:  # fmt: skip
     """Judge a function over layouts on new inputs, by what `wanted` (a right function) gives for them: layouts or whole numbers.
 
     cases(random) -> the tuples of arguments to call it with, new ones each time; the first ones come again last. Of those that fail
     first the message says the arguments, and what the result computes where it departs. RAISED where the learner's code raises.
     slips: (function, mistake); an answer that gives what such a function gives for all the arguments has that mistake.
+    form(*arguments): the shape asked for, where its numbers may be split further than `wanted` splits them.
 
     >>> def cases(random): return [(random_layout(random),) for _ in range(8)]
     >>> judge_function("f", lambda layout: layout, lambda layout: layout.size, cases, "All right.", seed=1).message
@@ -197,7 +200,7 @@ def judge_function(
     for given in (*arguments, arguments[0]):
         call = f"{name}({', '.join(map(format_tuple, given))})"
         try:
-            verdict = _judge_call(call, function, given, plain(wanted(*given)), praise, shape_counts)
+            verdict = _judge_call(call, function, given, plain(wanted(*given)), praise, shape_counts, form and form(*given))
         except BadAnswer as refused:
             verdict = _wrong(str(refused))
         if verdict.state not in (State.RIGHT, State.RIGHT_NOT_FORM):
@@ -222,7 +225,7 @@ def _slip(function: Callable, slips, arguments: list[tuple]) -> Mistake | None:
     return next((mistake for slip, mistake in slips if answers == [slip(*given) for given in arguments]), None)
 
 
-def _judge_call(call: str, function: Callable, given: tuple, wanted, praise: str, shape_counts: bool) -> Verdict:
+def _judge_call(call: str, function: Callable, given: tuple, wanted, praise: str, shape_counts: bool, form=None) -> Verdict:
     try:
         result = function(*given)
     except KeyboardInterrupt:
@@ -235,7 +238,19 @@ def _judge_call(call: str, function: Callable, given: tuple, wanted, praise: str
         return judge_number(call, result, wanted, praise)
     answer = as_layout(call, result)
     copy = COPY if answer in given else None
+    shape_counts = shape_counts and not (form and refines(answer.shape, form))
     return _judge_layout(call, answer, composed.as_layout(wanted), praise, lambda _: copy, shape_counts, f"`{call}` = {answer}")
+
+
+def refines(shape: IntTuple, form: IntTuple) -> bool:
+    """Whether a shape is the form, of which numbers may be split into more.
+
+    >>> refines(((3, 2), (2, 4)), (6, (2, 4))), refines((6, 8), (6, (2, 4)))
+    (True, False)
+    """
+    if not isinstance(form, tuple):
+        return Layout(shape).size == form
+    return isinstance(shape, tuple) and len(shape) == len(form) and all(map(refines, shape, form))
 
 
 def _line_of(error: BaseException, function: Callable) -> str:
