@@ -4,6 +4,7 @@ import warnings
 from collections import Counter
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from random import Random, SystemRandom
 
 import numpy as np
@@ -143,8 +144,12 @@ def _tiler_mistake(tiler) -> Mistake | None:
     known = next((mistake for other, mistake in TILER_SLIPS if _same_tiler(tiler, other)), None)
     if known or tables[0] is None:
         return known
-    right = [sorted(set((tables[1][:, 0] // part % other).tolist())) for part, other in ((12, 8), (1, 12))]
-    mine = [sorted(set((tables[0][:, 0] // part % other).tolist())) for part, other in ((12, 8), (1, 12))]
+    if any(isinstance(entry, tuple) for entry in tiler):
+        return None
+    right, mine = (
+        [sorted(set(range(extent) if entry is None else entry.offsets().tolist())) for entry, extent in zip(each, WHOLE.shape, strict=True)]
+        for each in (IN_PAIRS, (*tiler, None)[:2])
+    )  # fmt: skip
     if (mine[0] == right[0]) != (mine[1] == right[1]):
         return ROWS_OFF if mine[1] == right[1] else COLUMNS_OFF
     return None
@@ -181,8 +186,13 @@ def right_share() -> Tensor:
 def check_share(share) -> Verdict:
     """Thread 5's share of the tile at (2,1) of (24,20):(20,1)."""
     parts = plain(share)
-    if isinstance(parts, (tuple, list)) and len(parts) == 2 and any(map(_is_layout, parts)):
+    if isinstance(parts, (tuple, list)) and len(parts) == 2 and sum(isinstance(part, int) for part in parts) == 1:
+        layout, offset = sorted(parts, key=lambda part: isinstance(part, int))
+    elif isinstance(parts, (tuple, list)) and len(parts) == 2 and any(map(_is_layout, parts)):
         layout, offset = sorted(parts, key=lambda part: not _is_layout(part))
+    else:
+        layout = None
+    if layout is not None:
         try:
             share = Tensor(as_layout("share's layout", layout), as_number("share's offset", offset))
         except LayoutError as error:
@@ -281,18 +291,20 @@ def _share(tile, threads, t) -> list[tuple[int, int]]:
 
 
 def some_tiles(random: Random) -> list[tuple]:
-    """(shape, tile, place, threads, t): tiles at the corner, the edges and inside of two matrices, the second far from square; a matrix
-    smaller than its tile; and the last tile of one that the tile divides. Those at a corner and the small one come with every thread."""
-    rows, columns = tile = tuple(random.sample((4, 6, 8), 2))
-    threads = Layout(random.choice(((2, columns // 2), (rows // 2, 2))))
+    """(shape, tile, place, threads, t): a tall and a wide tile, each with threads of its own, at the corner, the edges and inside of two
+    matrices, the second far from square; a matrix smaller than its tile; and the last tile of one that the tile divides. Those at a
+    corner and the small one come with every thread."""
+    short, long = sorted(random.sample((4, 6, 8), 2))
+    kinds = random.sample((((long, short), Layout((long // 2, 2))), ((short, long), Layout((2, long // 2)))), 2)
     tiles = []
-    for down, right in ((2, random.choice((3, 4))), (7, 2)):
+    for (tile, threads), (down, right) in product(kinds, ((2, random.choice((3, 4))), (7, 2))):
+        rows, columns = tile
         shape = (rows * down + random.randrange(2, rows), columns * right + random.randrange(2, columns))
-        tiles += [(shape, tile, place) for place in ((down, right), (down, 0), (0, right), (1, 1), (2, 1), (0, 0))]
+        tiles += [(shape, tile, place, threads) for place in ((down, right), (down, 0), (0, right), (1, 1), (2, 1), (0, 0))]
     small = (random.randrange(2, rows), random.randrange(2, columns))  # an extent of 1 would get stride 0 from `Layout(shape)`
-    tiles += [(small, tile, (0, 0)), ((2 * rows, 3 * columns), tile, (1, 2))]
-    some = {n: random.sample(range(threads.size), 2) for n in range(len(tiles)) if n not in (0, 6, 12)}
-    return [(*each, threads, t) for n, each in enumerate(tiles) for t in some.get(n, range(threads.size - 1, -1, -1))]
+    tiles += [(small, tile, (0, 0), threads), ((2 * rows, 3 * columns), tile, (1, 2), threads)]
+    some = {n: random.sample(range(each[3].size), 2) for n, each in enumerate(tiles) if n not in (0, 6, 12, 18, 24)}
+    return [(*each, t) for n, each in enumerate(tiles) for t in some.get(n, range(each[3].size - 1, -1, -1))]
 
 
 def _counts(inside, cases) -> list[int] | None:
@@ -483,9 +495,9 @@ def _nearest_of(tile_layout):
 
 
 def _some_sizes(random: Random) -> list[tuple[int, int]]:
-    """Sizes that are multiples of 8, not square, small ones first, and the lesson's own tile."""
+    """Sizes that are multiples of 8, small ones first, a square one, single blocks in one direction, and the lesson's own tile."""
     counts = [random.sample((2, 3), 2), *(random.sample((2, 3, 4, 5), 2) for _ in range(3))]
-    return [*((8 * down, 8 * right) for down, right in counts), (64, 16)]
+    return [*((8 * down, 8 * right) for down, right in counts), (24, 24), (8, 24), (24, 8), (64, 16)]
 
 
 def _run_with(tile_layout, law: Verdict) -> Verdict:
@@ -529,7 +541,8 @@ def _raked_mistake(block: CoordinateFunction, tiler: CoordinateFunction) -> Mist
     if block.shape == BLOCK.shape and same_function(block, BLOCK) and _extents(tiler) != _extents(TILER):
         return TILER_SHAPE
     for others, mistake in RAKED_SLIPS:
-        if all(mine.size == other.size and same_function(mine, other) for mine, other in zip((block, tiler), others, strict=True)):
+        pairs = zip((block, tiler), others, strict=True)
+        if all(_extents(mine) == _extents(other) and same_function(mine, other) for mine, other in pairs):
             return mistake
     right = [mine.shape == other.shape and same_function(mine, other) for mine, other in ((block, BLOCK), (tiler, TILER))]
     if right == [True, False]:
@@ -976,6 +989,13 @@ EXERCISES = {
                 "    return n"
             ),
             wrong={
+                "threads always in two rows": (
+                    "def inside(shape, tile, place, threads, t):\n    (M, N), (rows, columns), (p, q) = shape, tile, place\n"
+                    "    r, c = t % 2, t // 2\n"
+                    "    across = range(c, columns, threads.size // 2)\n"
+                    "    return sum(p * rows + i < M and q * columns + j < N for i in range(r, rows, 2) for j in across)",
+                    "is not right",
+                ),
                 "the starter": (_inside("..., ..."), "Line 3 of the cell"),
                 "the constant": ("def inside(shape, tile, place, threads, t):\n    return 6", "the same number whatever"),
                 "the transposed": (_of_share("q * rows + i < M and p * columns + j < N"), "takes the place's column for its row"),
@@ -1136,7 +1156,7 @@ EXERCISES = {
                 ),
                 "one block": ("def tile_layout(rows, columns):\n    return Layout((8, 8), (8, 1))", "the same layout whatever"),
                 "a tensor": (
-                    "def tile_layout(rows, columns):\n    return Tensor(Layout((rows, columns)), 0)",
+                    "def tile_layout(rows, columns):\n    return Tensor(Layout((rows, columns)), 64)",
                     "wanted is a plain `Layout`",
                 ),
                 "a layout": ("tile_layout = Layout(((8, 8), (8, 2)), ((8, 64), (1, 512)))", "wanted is a function"),

@@ -115,6 +115,8 @@ def _needed_mistake(needed: int, rows: Layout) -> Mistake | None:
     if needed == 2 * (rows.cosize - 1):
         words = "There the last element begins. It takes up memory, too."
         return Mistake("the last byte address", words, "How many bytes has the last element?")
+    if needed in [2 * factor * rows.cosize for factor in (2, 4, 8, 16)]:
+        return Mistake("too wide an element", "It is a few times too large, as for wider elements.", "How many bytes has an fp16?")
     return None
 
 
@@ -243,11 +245,11 @@ def _of_phase(threads: Layout, phase: Phase, vector: int) -> Tensor:
 
 def _narrow_mistake(given: Swizzle) -> Mistake | None:
     """Which number of a swizzle for NARROW is not right."""
+    if not given.b:
+        return NO_BITS
     if given.m > 2:
         words = f"It keeps {2**given.m} elements together. A thread moves 4 at once."
         return Mistake("m too large", words, "How many bytes has an fp32? How many of them are 16 bytes, and which power of 2 is that?")
-    if not given.b:
-        return NO_BITS
     if given.s < 0:
         return UPWARD
     if given.m < 2:
@@ -306,7 +308,7 @@ def _fine_mistake(answer: CoordinateFunction) -> Mistake | None:
             words = f"Its rows are {pieces} pieces of 8 bytes apart, an even number."
             return None if pieces % 2 else Mistake("an even number of pieces", words, "In which bank does each row begin?")
         return None
-    if isinstance(answer, ComposedLayout) and isinstance(answer.outer, Swizzle):
+    if isinstance(answer, ComposedLayout) and isinstance(answer.outer, Swizzle) and answer.inner == Layout((16, 64), (64, 1)):
         given = answer.outer
         if given.m > 2:
             words = f"Its swizzle keeps {2**given.m} elements together. A thread moves 4 at once."
@@ -417,11 +419,11 @@ def _overlapping(row: int, refused: str) -> Verdict | None:
 
 def _rows_mistake(row: int, given: Swizzle) -> Mistake | None:
     """Which number of a swizzle is not right for a tile in rows of so many elements."""
+    if not given.b:
+        return NO_BITS
     if given.m > 3:
         words = f"It keeps {2**given.m} elements together. A thread moves 8 at once."
         return Mistake("m too large", words, "How many fp16 are 16 bytes? Which power of 2 is that?")
-    if not given.b:
-        return NO_BITS
     if given.s < 0:
         return UPWARD
     if given.m < 3:
@@ -537,7 +539,7 @@ OVERLAP = Mistake(
 )
 NO_BITS = Mistake("no bits", "With `b` = 0 it changes nothing.", "How many rows meet, and how many bits tell them apart?")
 UPWARD = Mistake(
-    "s below 0", "With `s` below 0 it changes the row by the column. All elements of a column then move alike.",
+    "s below 0", "With `s` below 0 it reads lower bits and changes higher ones.",
     "Which bits are to be changed, those of the row or those of the column?",
 )  # fmt: skip
 BROKEN = Mistake(
@@ -746,7 +748,7 @@ EXERCISES = {
             wrong={
                 "the starter": ("swizzle = Swizzle(..., ..., ...)", "Line 2 of the cell"),
                 "the constant": ("swizzle = Swizzle(0, 2, 3)", "it changes nothing"),
-                "the transposed": ("swizzle = Swizzle(2, 2, -3)", "changes the row by the column"),
+                "the transposed": ("swizzle = Swizzle(2, 2, -3)", "changes higher ones"),
                 "the off-by-one": ("swizzle = Swizzle(2, 3, 3)", "keeps 8 elements together"),
                 "the off-by-one in s": ("swizzle = Swizzle(2, 2, 4)", "too far up"),
                 "in bytes": ("swizzle = Swizzle(2, 4, 3)", "keeps 16 elements together"),
@@ -857,7 +859,7 @@ EXERCISES = {
             wrong={
                 "the starter": (_function("Swizzle(..., ..., ...)"), "Line 3 of the cell"),
                 "the constant": (_function("Swizzle(3, 3, 3)"), "the same in all rows"),
-                "the transposed": (_function("Swizzle(3, 3, -4)"), "changes the row by the column"),
+                "the transposed": (_function("Swizzle(3, 3, -4)"), "changes higher ones"),
                 "the off-by-one": (_by_first("Swizzle(b, 3, first - 2)"), "too far up"),
                 "none": (_function("Swizzle(0, 3, 3)"), "it changes nothing"),
                 "where a row ends": (_by_first("Swizzle(b, 3, row.bit_length() - 4)"), "never meet"),
