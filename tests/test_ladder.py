@@ -439,7 +439,7 @@ def test_on_a_gpu_what_it_prints(monkeypatch, capsys):
     stand_in(monkeypatch)
     done = harness.gemm_through_layouts(None, mnk=(20, 14, 34), time_mnk=(40, 24, 10), look="look here")
     out = capsys.readouterr().out
-    assert [line.split()[0] for line in out.splitlines()] == ["GPU", "pairs", "NT:", "TN:", "TT:", "error", "error", "time", "look"]
+    assert [line.split()[0] for line in out.splitlines()] == ["GPU", "pairs", "NT:", "TN:", "TT:", "error", "error", "time", "in", "look"]
     assert len(done) == 8 and all(check.ok and check.on_gpu and check.cublas_error for check in done)
     assert "NVIDIA H200" in out and "bound 1e-03" in out and "all exact" in out and "NN 8 ms (0.125x)" in out
 
