@@ -1,8 +1,8 @@
 # %% [markdown]
 # # 00 · Start here
 #
-# What this machine can do, how lessons and exercises work, and a first right answer within two minutes. Ten minutes in all. Run each
-# cell with Shift-Enter, from the top.
+# What this machine can do, how lessons and exercises work, and a first right answer within two minutes. Ten minutes, and as many for the
+# exercises at its end. Run each cell with Shift-Enter, from the top.
 
 # %% tags=["setup"]
 from importlib.metadata import distributions
@@ -77,7 +77,21 @@ cells = [(1, 4), (1, 5), (2, 0)]
 
 # %% [markdown]
 # Wrong? Read what the verdict says, or press *Hint*. A wrong answer is where most is learnt here.
+
+# %% [markdown] tags=["exercise", "inline"]
+# ### Exercise 00.2 · The other board ★
 #
+# Given: the right one of the two boards above, `(3,5):(1,3)`, whose numbers run down the columns. Wanted: `found`, the number in row 2,
+# column 3, both counted from 0. Work it out before you look. Run the cell as it is to type the number below it. Judged by the number.
+
+# %% exercise="00.2" tags=["exercise", "inline"]
+### BEGIN SOLUTION
+found = 11
+### STARTER
+# found = ...
+### END SOLUTION
+
+# %% [markdown]
 # ## Your progress
 #
 # What you have tried and solved is kept on this machine. Run this cell at any time to see what is done and what is next.
@@ -130,7 +144,8 @@ thermometer("naive")
 # %% [markdown]
 # ## The map of the course
 #
-# A chapter with a link is ready. The minutes are for the lesson; its exercises take extra time.
+# A chapter with a link is ready. The minutes are for the lesson; its exercises take extra time. Exercises 00.3 to 00.5 stand in this
+# chapter's notebook of exercises.
 
 # %%
 from IPython.display import Markdown
@@ -186,3 +201,44 @@ Markdown(chapter_table())
 # ## The way on
 #
 # Go to [01 · Paper layouts](01_paper_layouts.ipynb).
+
+# %% [markdown] tags=["exercise"]
+# ### Exercise 00.3 · Skip a number ★★
+#
+# Given: a board of 3 rows and 5 columns with sliders. Wanted: `layout`, what its field *layout* says when the numbers run along the rows
+# and one number is skipped after each row: row 0 holds 0 to 4, row 1 holds 6 to 10, row 2 holds 12 to 16. Put `explore("(3,5):(5,1)")`
+# into a new cell to get the board, and write what you find as a text, in quotes. Judged by each number of the board.
+
+# %% exercise="00.3" tags=["exercise"]
+### BEGIN SOLUTION
+layout = "(3,5):(6,1)"
+### STARTER
+# layout = ...
+### END SOLUTION
+
+# %% [markdown] tags=["exercise"]
+# ### Exercise 00.4 · Fill the gaps ★★
+#
+# Given: a board of 3 rows and 4 columns, whose numbers run down the columns. They are written in the cell row by row, and three are
+# missing. Wanted: `numbers`, the whole list. Judged number by number: run it with a wrong one too, and see what the verdict says.
+
+# %% exercise="00.4" tags=["exercise"]
+### BEGIN SOLUTION
+numbers = [0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11]
+### STARTER
+# numbers = [0, 3, 6, 9, 1, 4, ..., 10, 2, ..., 8, ...]
+### END SOLUTION
+
+# %% [markdown] tags=["exercise"]
+# ### Exercise 00.5 · A number of its own ★★★
+#
+# Given: a board of 3 rows and 5 columns whose *stride 0* is 4: `explore("(3,5):(4,1)")`, in a new cell, shows it. Some numbers stand in two
+# cells. Wanted: `stride`, the smallest *stride 1*, of 1 or more, at which each cell has a number of its own. Run the cell as it is to
+# type it below. Judged by the number.
+
+# %% exercise="00.5" tags=["exercise"]
+### BEGIN SOLUTION
+stride = 3
+### STARTER
+# stride = ...
+### END SOLUTION

@@ -119,3 +119,36 @@ def test_00_1_no_verdict_on_a_wrong_answer_tells_a_cell_that_was_missed():
 def test_00_1_what_is_no_cell_is_refused_without_words_of_chapter_01(cells, says):
     with pytest.raises(BadAnswer, match=re.escape(says)):
         ch00.check_first_answer(cells)
+
+
+# --- 00.2 to 00.5, against numbers made without layoutviz
+
+
+def test_00_2_only_one_number_is_right():
+    assert [n for n in range(-5, 40) if ch00.check_place(n).ok] == [2 + 3 * 3]
+
+
+def test_00_3_only_one_pair_of_strides_is_right_and_the_first_wrong_number_along_the_rows_is_told():
+    assert [(d, e) for d in range(12) for e in range(12) if ch00.check_skipping(((3, 5), (d, e))).ok] == [(6, 1)]
+    assert "In row 0, column 1 your board holds 2" in ch00.check_skipping("(3,5):(6,2)").message
+    assert "In row 1, column 0 your board holds 8" in ch00.check_skipping("(3,5):(8,1)").message
+
+
+def test_00_4_each_wrong_number_is_found_where_it_stands():
+    right = [i + 3 * j for i in range(3) for j in range(4)]
+    assert ch00.check_gaps(right).ok
+    for n in range(12):
+        wrong = [*right[:n], 99, *right[n + 1 :]]
+        verdict = ch00.check_gaps(wrong)
+        assert verdict.message.startswith(f"In row {n // 4}, column {n % 4} you have 99") and not verdict.ok
+        panel = verdict.scene.all_panels()[0]
+        assert [panel.labels[cell] for cell in panel.marks] == ["99"]
+
+
+def test_00_5_the_smallest_stride_without_a_number_twice():
+    def apart(d):
+        return len({4 * i + d * j for i in range(3) for j in range(5)}) == 15
+
+    assert [d for d in range(1, 33) if ch00.check_stride(d).ok] == [min(d for d in range(1, 33) if apart(d))] == [3]
+    for d in range(1, 33):
+        assert ("two cells hold" in ch00.check_stride(d).message) is not apart(d)
