@@ -81,8 +81,9 @@ cells = [(1, 4), (1, 5), (2, 0)]
 # %% [markdown] tags=["exercise", "inline"]
 # ### Exercise 00.2 · The other board ★
 #
-# Given: the right one of the two boards above, `(3,5):(1,3)`, whose numbers run down the columns. Wanted: `found`, the number in row 2,
-# column 3, both counted from 0. Work it out before you look. Run the cell as it is to type the number below it. Judged by the number.
+# Given: the right one of the two boards in the lesson, `(3,5):(1,3)`, whose numbers run down the columns. Wanted: `found`, the number
+# in row 2, column 3, both counted from 0. Work it out before you look. Run the cell as it is to type the number below it. Judged by
+# the number.
 
 # %% exercise="00.2" tags=["exercise", "inline"]
 ### BEGIN SOLUTION
