@@ -143,6 +143,15 @@ from ladder.thermometer import thermometer
 thermometer("naive")
 
 # %% [markdown]
+# ## Common mistakes
+#
+# - **Another package.** The DSL is `nvidia-cutlass-dsl`; `nvidia-cutlass` is something else, and cannot be imported in its place.
+# - **Wheels newer than the driver.** Packages built for CUDA 13 need a driver of 580 or newer. The list at the top says which it found.
+# - **`sm_90` for `sm_90a`.** Hopper's tensor cores need the `a`.
+# - **A cell too early.** After *Restart Kernel* nothing is known: if a name or `%%exercise` is not found, run the cells from the top.
+# - **Counting from 1.** The first row is row 0, and so are the first column and the first number.
+
+# %% [markdown]
 # ## The map of the course
 #
 # A chapter with a link is ready. The minutes are for the lesson; its exercises take extra time. Exercises 00.3 to 00.5 stand in this
