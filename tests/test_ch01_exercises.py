@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from learners import function_in
 from traitlets import HasTraits
 
 import layoutviz
@@ -21,7 +22,7 @@ from exercises.engine.exercise import attempt, setup_source, solution_source
 from exercises.engine.verdict import BadAnswer, State, Verdict
 from ladder.lowering import has_dsl
 from ladder.preflight import preflight
-from layoutviz import Layout, Tensor, same_function, select
+from layoutviz import Layout, Tensor, same_function
 from layoutviz.scene import Scene
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -244,12 +245,6 @@ def test_01_8_reads_any_layout(answer, says):
 
 
 # 01.5 and 01.7 are judged on new inputs each time; what is said of a known mistake does not hang on them
-
-
-def function_in(source: str, name: str):
-    namespace = {"Layout": Layout, "select": select}
-    exec(source, namespace)
-    return namespace[name]
 
 
 def attempted(id: str):

@@ -6,6 +6,7 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from learners import function_in
 
 from course.chapter import read_chapter
 from exercises.checks import ch02
@@ -14,7 +15,7 @@ from exercises.engine.exercise import setup_source, solution_source
 from exercises.engine.verdict import BadAnswer, State, Verdict
 from ladder.lowering import has_dsl
 from ladder.preflight import preflight
-from layoutviz import ComposedLayout, Layout, Tensor, select
+from layoutviz import ComposedLayout, Layout, Tensor
 from layoutviz.int_tuple import leaf_values, nest
 from layoutviz.scene import Scene
 
@@ -102,12 +103,6 @@ def test_02_6_takes_each_split_and_no_other_strides(rows, columns):
         strides[leaf] += by
         wrong = ((rows, columns), nest(strides, (rows, columns)))
         assert ch02.check_another_form(wrong).state is State.WRONG
-
-
-def function_in(source: str, name: str):
-    namespace = {"Layout": Layout, "select": select}
-    exec(source, namespace)
-    return namespace[name]
 
 
 def attempted(id: str):

@@ -8,8 +8,8 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from learners import function_in
 
-import layoutviz
 from exercises.checks import ch03
 from exercises.engine import judge
 from exercises.engine.verdict import BadAnswer, State, Verdict
@@ -28,18 +28,12 @@ ROUNDS = {  # the cases of each round, and the slips that are known there
 WRONG = [(id, name, *answer) for id in NAMES for name, answer in EXERCISES[id].wrong.items() if name not in ("the starter", "one layout")]
 
 
-def function_in(id: str, source: str):
-    namespace = {name: getattr(layoutviz, name) for name in layoutviz.__all__}
-    exec(source, namespace)
-    return namespace[NAMES[id]]
-
-
 @pytest.mark.parametrize("id, name, source, says", WRONG, ids=[f"{w[0]} {w[1]}" for w in WRONG])
 def test_a_known_mistake_is_told_the_same_on_all_inputs(id, name, source, says, monkeypatch):
     monkeypatch.setattr(ch03, "_run_through", lambda *_: pytest.fail("the kernel was run"))
     for _ in range(40):
         try:
-            verdict = EXERCISES[id].check(function_in(id, source))
+            verdict = EXERCISES[id].check(function_in(source, NAMES[id]))
         except BadAnswer as refused:
             verdict = Verdict(State.WRONG, str(refused))
         assert verdict.state is (State.RIGHT_NOT_FORM if name.startswith("another form") else State.WRONG)
@@ -102,12 +96,12 @@ RAISED = [
 def test_what_layoutviz_refuses_is_told_in_words_of_the_lesson(id, body, says):
     arguments = "stored, M, K, w" if id == "03.8" else "A"
     for _ in range(20):
-        verdict = EXERCISES[id].check(function_in(id, f"def {NAMES[id]}({arguments}):\n    {body}"))
+        verdict = EXERCISES[id].check(function_in(f"def {NAMES[id]}({arguments}):\n    {body}", NAMES[id]))
         assert verdict.state is State.RAISED and says in verdict.message and verdict.message.count(says) == 1
 
 
 def test_one_layout_in_the_place_of_a_tuple_is_told_where_there_is_none():
-    function = function_in("03.4", "def even_columns(A):\n    return composition(A, Layout(A[1].size // 2, 2))")
+    function = function_in("def even_columns(A):\n    return composition(A, Layout(A[1].size // 2, 2))", "even_columns")
     verdicts = [ch03.check_even_columns(function) for _ in range(20)]  # at 4 columns there is one, and it is wrong
     assert all(("counts along the whole index" in v.message) is (v.state is State.RAISED) and not v.ok for v in verdicts)
     assert State.RAISED in [verdict.state for verdict in verdicts]
@@ -116,14 +110,14 @@ def test_one_layout_in_the_place_of_a_tuple_is_told_where_there_is_none():
 def test_what_is_right_only_without_gaps_is_never_right_in_function():
     wrong = EXERCISES["03.8"].wrong
     for name, mistake in (("B o A", "B o A"), ("three modes, and without the gaps", None), ("another form, three modes", None)):
-        verdict = EXERCISES["03.8"].check(function_in("03.8", wrong[name][0]))
+        verdict = EXERCISES["03.8"].check(function_in(wrong[name][0], "A_view"))
         assert verdict.state is (State.RIGHT_NOT_FORM if name.startswith("another form") else State.WRONG)
         assert (verdict.mistake and verdict.mistake.name) == mistake
 
 
 def test_what_python_says_ends_before_the_next_sentence():
     body = "(m, n), (a, b) = A.shape, A.stride\n    return Layout((m, (n // 2, 2)), (a * 1, (2 * int(b), int(b))))"
-    verdict = ch03.check_paired(function_in("03.5", f"def paired(A):\n    {body}"))
+    verdict = ch03.check_paired(function_in(f"def paired(A):\n    {body}", "paired"))
     assert verdict.state is State.RAISED and ". Where rows and columns are plain numbers" in verdict.message
 
 

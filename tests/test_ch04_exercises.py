@@ -10,8 +10,8 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from learners import function_in
 
-import layoutviz
 from exercises.checks import ch04
 from exercises.engine import judge
 from exercises.engine.verdict import BadAnswer, State, Verdict
@@ -24,18 +24,12 @@ NAMES = {"04.5": "inside", "04.7": "tile_layout"}
 WRONG = [(id, name, *answer) for id in NAMES for name, answer in EXERCISES[id].wrong.items() if name not in ("the starter", "a layout")]
 
 
-def function_in(id: str, source: str):
-    namespace = {name: getattr(layoutviz, name) for name in layoutviz.__all__}
-    exec(source, namespace)
-    return namespace[NAMES[id]]
-
-
 @pytest.mark.parametrize("id, name, source, says", WRONG, ids=[f"{w[0]} {w[1]}" for w in WRONG])
 def test_a_known_mistake_is_told_the_same_on_all_inputs(id, name, source, says, monkeypatch):
     monkeypatch.setattr(ch04, "_run_with", lambda *_: pytest.fail("the kernel was run"))
     for _ in range(30):
         try:
-            verdict = EXERCISES[id].check(function_in(id, source))
+            verdict = EXERCISES[id].check(function_in(source, NAMES[id]))
         except BadAnswer as refused:
             verdict = Verdict(State.WRONG, str(refused))
         assert verdict.state is State.WRONG and says in verdict.message

@@ -6,6 +6,7 @@ from exercises.engine.judge import judge_cells, picture, table_picture
 from exercises.engine.respond import click_cells, number
 from exercises.engine.verdict import BadAnswer, Mistake, State, Verdict
 from layoutviz import Layout
+from layoutviz.composed import find_alias
 
 ROWS = Layout((4, 6), (6, 1))
 ASKED = range(10, 13)  # the end of one row and the start of the next
@@ -142,13 +143,9 @@ def _with_stride(stride: int) -> Layout:
 
 def _twice(stride: int) -> tuple | None:
     """Two cells that hold one number."""
-    seen = {}
-    for cell in ((i, j) for i in range(3) for j in range(5)):
-        held = _with_stride(stride)(*cell)
-        if held in seen:
-            return seen[held], cell
-        seen[held] = cell
-    return None
+    board = _with_stride(stride)
+    alias = find_alias(board)
+    return alias and tuple(map(board.coordinate, alias))
 
 
 EXERCISES = {

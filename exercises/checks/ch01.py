@@ -6,7 +6,7 @@ from random import Random
 
 from exercises.engine.answers import as_layout, as_number, kind, plain, shorten
 from exercises.engine.exercise import Exercise
-from exercises.engine.judge import judge_cells, judge_function, judge_layout, judge_number, picture, random_layout
+from exercises.engine.judge import judge_cells, judge_function, judge_layout, judge_number, not_right, picture, random_layout
 from exercises.engine.respond import click_cells, number
 from exercises.engine.verdict import BadAnswer, Mistake, State, Verdict
 from layoutviz import Layout, same_function
@@ -37,7 +37,7 @@ def check_offsets_by_hand(offsets) -> Verdict:
         index, mistake = ASKED_INDICES[bad], BY_HAND_SLIPS.get(tuple(numbers))
         where = f"Index {index} is coordinate {format_tuple(BY_HAND.coordinate(index))}."
         words = f"{where} Your `L({index})`, {shorten(numbers[bad])}, is not its offset."
-        return Verdict(State.WRONG, f"{words} {mistake.words}" if mistake else words, _where_it_stands(index), mistake)
+        return not_right(words, mistake, _where_it_stands(index))
     labels = [f"{index}→{offset}" for index, offset in enumerate(BY_HAND.offsets().tolist())]
     praise = "The index counts down the columns; the strides say where each cell lies."
     return Verdict(State.RIGHT, praise, grid(BY_HAND, labels=labels, caption="index → offset."))

@@ -8,7 +8,7 @@ import numpy as np
 
 from exercises.engine.answers import as_layout, as_number, kind, plain, shorten
 from exercises.engine.exercise import Exercise
-from exercises.engine.judge import judge_function, judge_layout, judge_number, judge_table, picture
+from exercises.engine.judge import judge_function, judge_layout, judge_number, judge_table, not_right, picture
 from exercises.engine.respond import fill_grid
 from exercises.engine.verdict import BadAnswer, Mistake, State, Verdict
 from layoutviz import Layout, LayoutError, coalesce, composition, laws, same_function
@@ -55,11 +55,11 @@ def check_counts(counts) -> Verdict:
         columns = "a column" if n == 3 else f"{n // 2} columns"
         told = f"`counts` holds {n}. Steps of 2 meet 2 cells in each column of A: {n} elements are those of {columns}, and one more."
         mistake = ALL_COUNTS if given == {*range(1, 13)} else None
-        return Verdict(State.WRONG, f"{told} {mistake.words}" if mistake else told, composed_view(ROWS, f"{n}:2"), mistake)
+        return not_right(told, mistake, composed_view(ROWS, f"{n}:2"))
     if given != wanted:
         mistake = next((mistake for numbers, mistake in COUNTS_MISTAKES if given == numbers), None)
         told = "Each of yours is right, but some are missing." if given else "`counts` holds no number yet."
-        return Verdict(State.WRONG, f"{told} {mistake.words}" if mistake else told, mistake=mistake)
+        return not_right(told, mistake)
     return Verdict(State.RIGHT, "Whole columns of two elements each, or so few that one column is enough.", composed_view(ROWS, "12:2"))
 
 
@@ -224,7 +224,7 @@ def check_transposing(B) -> Verdict:
         told += f", its element {format_tuple(PADDED.coordinate(index))}. That is not element {where} of the transpose."
     else:
         told += f", and A has the indices 0 to {PADDED.size - 1}."
-    return Verdict(State.WRONG, f"{told} {mistake.words}" if mistake else told, picture(answer, bad), mistake)
+    return not_right(told, mistake, picture(answer, bad))
 
 
 def _inverse_for_transpose(answer) -> Mistake | None:

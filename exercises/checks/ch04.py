@@ -11,7 +11,7 @@ import numpy as np
 
 from exercises.engine.answers import as_layout, as_number, as_tiler, kind, plain, shorten
 from exercises.engine.exercise import Exercise
-from exercises.engine.judge import judge_cells, judge_function, judge_layout, judge_tiler
+from exercises.engine.judge import judge_cells, judge_function, judge_layout, judge_tiler, not_right, retold
 from exercises.engine.respond import click_cells
 from exercises.engine.verdict import BadAnswer, Mistake, State, Verdict
 from layoutviz import (
@@ -129,9 +129,7 @@ def check_in_pairs(tiler) -> Verdict:
         return verdict
     if (table := _tiles_of(read)) is None or table.shape != _tiles_of(IN_PAIRS).shape:
         verdict = replace(verdict, scene=None)  # a table of another size does not help
-    said = verdict.message.removesuffix(f" {verdict.mistake.words}") if verdict.mistake else verdict.message
-    mistake = _tiler_mistake(read)
-    return replace(verdict, message=f"{said} {mistake.words}" if mistake else said, mistake=mistake)
+    return retold(verdict, _tiler_mistake(read))
 
 
 def _tiler_mistake(tiler) -> Mistake | None:
@@ -267,9 +265,7 @@ def _check_inside(inside) -> Verdict:
     if verdict.ok:
         return verdict
     # what the judge of numbers guesses, bytes or off by one, is no mistake in a predicate
-    said = verdict.message.replace(f" {verdict.mistake.words}", "") if verdict.mistake else verdict.message
-    mistake = _inside_mistake(inside, cases)
-    return replace(verdict, message=f"{said} {mistake.words}" if mistake else said, mistake=mistake)
+    return retold(verdict, _inside_mistake(inside, cases))
 
 
 def _share_picture(shape, tile, place, threads, t) -> Scene:
@@ -360,7 +356,7 @@ def check_tile(tile, outside) -> Verdict:
     if number != right_number:
         mistake = _outside_mistake(number, rows, columns)
         words = f"The tile is right. But `outside` is {shorten(number)}, and that is not how many of its slots are outside C."
-        return Verdict(State.WRONG, f"{words} {mistake.words}" if mistake else words, scene, mistake)
+        return not_right(words, mistake, scene)
     return Verdict(State.RIGHT, f"{told}{number:,} of them, {number / slots:.1%}, are outside C.", scene)
 
 
@@ -528,7 +524,7 @@ def check_block_and_tiler(block, tiler) -> Verdict:
         product = raked_product(block, tiler)
     except LayoutError as error:
         words = f"`{name}` has no result: {error}."
-        return Verdict(State.WRONG, f"{words} {mistake.words}" if mistake else words, mistake=mistake)
+        return not_right(words, mistake)
     praise = "The second numbers of the pairs are the block's own; the first ones count copies, which start 6 slots apart."
     verdict = judge_layout(name, product, given, praise, lambda _: mistake)
     if verdict.state is State.WRONG and mistake and verdict.mistake is None:  # where the sizes are right, and the nesting is not

@@ -57,15 +57,15 @@ def _judge_layout(name, answer, wanted, praise, own, shape_counts, it, gives="of
         return Verdict(State.RIGHT_NOT_FORM, but, picture(answer))
     mistake = own(answer) or (recognise_layout(answer, wanted) if gives == "offset" else None)  # known mistakes speak of offsets
     if shape_counts and not right_shape:
-        return _wrong(_shape_fault(name, answer, wanted), mistake, picture(answer))
+        return not_right(_shape_fault(name, answer, wanted), mistake, picture(answer))
     if answer.size != wanted.size:
-        return _wrong(f"`{name}` has {answer.size} elements, and that is not how many it should have.", mistake, picture(answer))
+        return not_right(f"`{name}` has {answer.size} elements, and that is not how many it should have.", mistake, picture(answer))
     if answer.rank == wanted.rank and not right_shape and _mode_sizes(answer) != _mode_sizes(wanted):  # an index names another (i,j)
-        return _wrong(_shape_fault(name, answer, wanted), mistake, picture(answer))
+        return not_right(_shape_fault(name, answer, wanted), mistake, picture(answer))
     bad = int(np.argmax(answer.offsets() != wanted.offsets()))
     where = format_tuple(answer.coordinate(bad))
     message = f"At coordinate {where} {it} gives {gives} {answer(bad)}, and that is not where this element belongs."
-    return _wrong(message, mistake, picture(answer, bad))
+    return not_right(message, mistake, picture(answer, bad))
 
 
 def _mode_sizes(layout: CoordinateFunction) -> list[int]:
@@ -87,12 +87,12 @@ def judge_tiler(name: str, value, layout, wanted, praise: str) -> Verdict:
         raise BadAnswer(f"`{name}` does not cut {layout}: {error}") from None
     (tile, count), mistake = (mode.size for mode in Layout(mine.shape)), recognise_tiler(tiler, wanted, layout)
     if [mode.size for mode in Layout(right.shape)] != [tile, count]:
-        return _wrong(f"Your tiler makes {count} tiles of {tile} elements each, and that is not what is asked for.", mistake, scene)
+        return not_right(f"Your tiler makes {count} tiles of {tile} elements each, and that is not what is asked for.", mistake, scene)
     if same_function(mine, right):
         return Verdict(State.RIGHT, praise, scene)
     bad = int(np.argmax(mine.offsets() != right.offsets()))
     message = f"Element {bad % tile} of your tile {bad // tile} has offset {mine(bad)}, and that is not the one that belongs there."
-    return _wrong(message, mistake, scene)
+    return not_right(message, mistake, scene)
 
 
 def judge_table(
@@ -114,7 +114,7 @@ def judge_table(
         where = f"Index {bad} is coordinate {format_tuple(wanted.coordinate(bad))}."
         mistake = own(numbers) or recognise_table(numbers, wanted)
         message = f"{where} Your number for it, {numbers[bad]}, is not its offset."
-        return _wrong(message, mistake, table_picture(numbers, rows, columns, bad))
+        return not_right(message, mistake, table_picture(numbers, rows, columns, bad))
     if not rows_will_do and any(isinstance(entry, (list, tuple)) for entry in plain(value)):
         words = "Every offset is right, row by row. Asked for was one list in the order of the index, which runs down the columns."
         return Verdict(State.RIGHT_NOT_FORM, words, table_picture(numbers, rows, columns))
@@ -132,7 +132,7 @@ def judge_number(
     """
     number = as_number(name, value)
     if number != wanted:
-        return _wrong(f"`{name}` is {shorten(number)}, and that is not right.", own(number) or recognise_number(number, wanted))
+        return not_right(f"`{name}` is {shorten(number)}, and that is not right.", own(number) or recognise_number(number, wanted))
     return Verdict(State.RIGHT, praise, scene and scene())
 
 
@@ -149,7 +149,7 @@ def judge_choice(name: str, value, options: Mapping[object, str], wanted, scene:
         raise ValueError(f"the answer {wanted} is not among the options {list(options)}")
     choice = as_choice(name, value, options)
     if choice != wanted:
-        return _wrong(f"`{name}` is {choice}. {options[choice]}")
+        return not_right(f"`{name}` is {choice}. {options[choice]}")
     return Verdict(State.RIGHT, options[choice], scene and scene())
 
 
@@ -176,7 +176,7 @@ def judge_cells(
     else:
         first = format_tuple(layout.coordinate(wrong[0]))
         message = f"{len(wrong)} of your {len(cells)} cells are not asked for. One of them is {first}."
-    return _wrong(message, own(cells), cells_picture(layout, cells, wrong))
+    return not_right(message, own(cells), cells_picture(layout, cells, wrong))
 
 
 def judge_function(
@@ -202,11 +202,10 @@ def judge_function(
         try:
             verdict = _judge_call(call, function, given, plain(wanted(*given)), praise, shape_counts, form and form(*given))
         except BadAnswer as refused:
-            verdict = _wrong(str(refused))
+            verdict = not_right(str(refused))
         if verdict.state not in (State.RIGHT, State.RIGHT_NOT_FORM):
             if verdict.state is State.WRONG and (mistake := _slip(function, slips, arguments)):
-                first = verdict.message.removesuffix(f" {verdict.mistake.words}") if verdict.mistake else verdict.message
-                verdict = _wrong(first, mistake, verdict.scene)
+                verdict = retold(verdict, mistake)
             return verdict
         verdicts.append(verdict)
     return next((verdict for verdict in verdicts if not verdict.ok), verdicts[0])
@@ -279,8 +278,20 @@ def random_layout(random: Random, rank: int = 2) -> Layout:
 # --- words and pictures
 
 
-def _wrong(message: str, mistake: Mistake | None = None, scene: Scene | None = None) -> Verdict:
+def not_right(message: str, mistake: Mistake | None = None, scene: Scene | None = None) -> Verdict:
+    """The verdict on a wrong answer: what is wrong, and the words of a mistake that was recognised."""
     return Verdict(State.WRONG, f"{message} {mistake.words}" if mistake else message, scene, mistake)
+
+
+def retold(verdict: Verdict, mistake: Mistake | None) -> Verdict:
+    """A wrong verdict with this mistake in place of the one that was recognised, or with none.
+
+    >>> off_by_one = judge_number("slots", 15, 16, "Right.")
+    >>> retold(off_by_one, None).message
+    '`slots` is 15, and that is not right.'
+    """
+    said = verdict.message.removesuffix(f" {verdict.mistake.words}") if verdict.mistake else verdict.message
+    return not_right(said, mistake, verdict.scene)
 
 
 def _shape_fault(name: str, answer: CoordinateFunction, wanted: CoordinateFunction) -> str:
