@@ -7,6 +7,7 @@ from exercises.engine.respond import click_cells, number
 from exercises.engine.verdict import BadAnswer, Mistake, State, Verdict
 from layoutviz import Layout
 from layoutviz.composed import find_alias
+from layoutviz.int_tuple import OFFSET_LIMIT
 
 ROWS = Layout((4, 6), (6, 1))
 ASKED = range(10, 13)  # the end of one row and the start of the next
@@ -108,9 +109,13 @@ def check_skipping(layout) -> Verdict:
 def check_gaps(numbers) -> Verdict:
     """The numbers of (3,4):(1,3), written row by row."""
     entries, wanted = _listed(numbers), [GAPS(i, j) for i in range(3) for j in range(4)]
+    if [len(row) if isinstance(row, (list, tuple)) else 0 for row in entries] == [4] * 3:  # row by row all the same
+        entries = [entry for row in entries for entry in row]
     if len(entries) != len(wanted):
         raise BadAnswer(f"`numbers` has {len(entries)} entries; wanted is a list of the 12 numbers, row by row.")
     mine = [as_number(f"numbers[{n}]", entry) for n, entry in enumerate(entries)]
+    if far := [one for one in mine if abs(one) > OFFSET_LIMIT]:
+        raise BadAnswer(f"`numbers` holds {shorten(far[0])}, far beyond what stands on this board.")
     board = [mine[4 * i + j] for j in range(4) for i in range(3)]
     bad = next((n for n, (one, right) in enumerate(zip(mine, wanted, strict=True)) if one != right), None)
     if bad is None:
@@ -254,10 +259,12 @@ EXERCISES = {
                 "the constant": ("numbers = [0] * 12", "In row 0, column 1 you have 0"),
                 "the transposed": ("numbers = list(range(12))", "In row 0, column 1 you have 1"),
                 "the off-by-one": ("numbers = [0, 3, 6, 9, 1, 4, 8, 10, 2, 5, 8, 11]", "In row 1, column 2 you have 8"),
+                "too large": ("numbers = [10**5000] * 12", "far beyond"),
                 "one too few": ("numbers = [0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8]", "has 11 entries"),
                 "a number": ("numbers = 7", "has 0 entries"),
             },
             right={
+                "rows": "numbers = [[0, 3, 6, 9], [1, 4, 7, 10], [2, 5, 8, 11]]",
                 "a tuple": "numbers = (0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11)",
                 "an array": "import numpy\nnumbers = numpy.arange(12).reshape(4, 3).T.ravel()",
             },
