@@ -1,0 +1,77 @@
+"""What a kernel asks of its operands, checked while it is traced: before anything is compiled for the GPU or launched there."""
+
+from ladder.errors import LadderError
+
+VECTOR_BYTES = 16  # what cp.async, TMA and the widest load move at once: rows must start at a multiple of it
+MODES = {"A": "MK", "B": "NK", "C": "MN"}
+
+
+def need(mA, mB, mC, *, A: str = "any", B: str = "any", C: str = "any", dtypes=("Float16",)) -> None:
+    """Raise LadderError unless A (M,K), B (N,K) and C (M,N) fit a kernel that moves 16 bytes at once.
+
+    mA, mB, mC: tensors, as a @cute.jit function gets them. A, B, C: the mode that must be contiguous ("k", "m", "n"), or "any" for
+    either of the two. dtypes: names of the DSL's types; A, B and C must be of one of them, the same one.
+    What is known only at run time (a dynamic size or stride) is not looked at.
+    """
+    tensors = {"A": mA, "B": mB, "C": mC}
+    types = {name: tensor.element_type.__name__ for name, tensor in tensors.items()}
+    for name, dtype in types.items():
+        if dtype not in dtypes:
+            raise LadderError(f"{name} holds {dtype}; this kernel takes {' or '.join(dtypes)}")
+        if dtype != types["A"]:
+            raise LadderError(f"{name} holds {dtype} and A {types['A']}; they must be of one type")
+    for (name, tensor), contiguous in zip(tensors.items(), (A, B, C), strict=True):
+        need_matrix(name, tensor.shape, tensor.stride, contiguous, tensor.element_type.width // 8)
+    for name, mode, other, its in (("B", 1, "A", 1), ("C", 0, "A", 0), ("C", 1, "B", 0)):
+        want, got = tensors[other].shape[its], tensors[name].shape[mode]
+        if all(isinstance(size, int) for size in (want, got)) and want != got:
+            raise LadderError(f"{name} has {MODES[name][mode]} = {got} and {other} has {want}; they must be the same")
+
+
+def need_matrix(name: str, shape, stride, contiguous: str = "any", width: int = 2) -> None:
+    """Raise LadderError unless one mode of a matrix is contiguous and both its size and the other's stride are multiples of 16 bytes.
+
+    width: bytes of an element. contiguous: the mode that must be, of MODES[name] in small letters, or "any".
+
+    >>> need_matrix("A", (128, 72), (72, 1))
+    >>> need_matrix("A", (128, 100), (100, 1))
+    Traceback (most recent call last):
+    ladder.errors.LadderError: A has K = 100 contiguous, 200 bytes; this kernel moves 16 bytes at once, so K must be a multiple of 8: 96 or 104
+    """
+    if len(shape) != 2 or any(isinstance(mode, tuple) for mode in (*shape, *stride)):
+        raise LadderError(f"{name} has layout {_text(shape)}:{_text(stride)}; this kernel takes a matrix of two flat modes, ({','.join(MODES[name])})")
+    modes = MODES[name]
+    for mode, size in zip(modes, shape, strict=True):
+        if isinstance(size, int) and size < 1:
+            raise LadderError(f"{name} has {mode} = {size}; it must be 1 or more")
+    if not all(isinstance(step, int) for step in stride):
+        return
+    ones = [mode for mode, step in enumerate(stride) if step == 1]
+    wanted = [mode for mode in ones if contiguous in ("any", modes[mode].lower())]
+    if not wanted:
+        right = modes[0] + " or " + modes[1] if contiguous == "any" else contiguous.upper()
+        raise LadderError(f"{name} has layout {_text(shape)}:{_text(stride)}; its {right} must be contiguous, of stride 1")
+    faults = [_misaligned(name, modes, shape, stride, mode, VECTOR_BYTES // width, width) for mode in wanted]
+    if all(faults):
+        raise LadderError(faults[0])
+
+
+def _misaligned(name, modes, shape, stride, mode, vector, width) -> str:
+    """What keeps rows along this mode from being moved in whole vectors; "" if nothing does."""
+    moves = f"this kernel moves {VECTOR_BYTES} bytes at once"
+    size, step = shape[mode], stride[1 - mode]
+    if isinstance(size, int) and size % vector:
+        return f"{name} has {modes[mode]} = {size} contiguous, {size * width} bytes; {moves}, so {modes[mode]} must be {_multiple(size, vector)}"
+    if step % vector or step < 1:
+        return f"{name} has stride {step} along {modes[1 - mode]}, {step * width} bytes; {moves}, so it must be {_multiple(step, vector)}"
+    return ""
+
+
+def _multiple(value: int, vector: int) -> str:
+    """In words, the multiples of `vector` beside a value that is none; never 0."""
+    below = value // vector * vector
+    return f"a multiple of {vector}: {f'{below} or ' if below > 0 else ''}{max(below, 0) + vector}"
+
+
+def _text(mode) -> str:
+    return f"({','.join(map(_text, mode))})" if isinstance(mode, tuple) else str(mode)
