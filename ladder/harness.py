@@ -18,14 +18,14 @@ from ladder import lowering
 from ladder.checks import BOUND, Check, against_cublas, checks, log
 from ladder.devices import Gpu, Host
 from ladder.errors import CheckFailed, LadderError
-from ladder.operands import make_operands, mode_sizes, operand_pairs, padded_output
+from ladder.operands import k_contiguous, make_operands, mode_sizes, operand_pairs, padded_output, row_major_output
 from ladder.preflight import Preflight, preflight
 from ladder.timing import Timing, timed
 from layoutviz.composed import find_alias
 
 __all__ = [
     "BOUND", "Check", "CheckFailed", "Gpu", "Host", "LadderError", "Preflight", "Timing", "against_cublas", "checks",
-    "gemm_through_layouts", "measure_rung", "operand_pairs", "preflight", "timed",
+    "gemm_through_layouts", "k_contiguous", "measure_rung", "operand_pairs", "padded_output", "preflight", "row_major_output", "timed",
 ]  # fmt: skip
 
 RESULTS = Path(__file__).resolve().parent.parent / "results"
@@ -35,14 +35,14 @@ LOOK = "one kernel ran all pairs; where neighbouring threads read neighbouring e
 
 def gemm_through_layouts(
     gemm, pairs=operand_pairs, mnk=(200, 136, 72), *, time_mnk=(2048, 1536, 1024), host=None, host_mnk=(12, 10, 7), chapter=None, look=LOOK,
-    loops="the same loops",
+    loops="the same loops", output=padded_output,
 ) -> list[Check]:
     """Run one GEMM through several pairs of layouts, and print about it: GPU, layouts, errors, times, what to look at.
 
     gemm: the @cute.jit function gemm(mA, mB, mC, stream), C = A B^T. pairs(M, N, K): a dict from a name to the layouts of
     A (M,K) and B (N,K). mnk, time_mnk: checked at both sizes, timed at the second. host: the same loops as a jit function
     host(mA, mB, mC) that runs on the CPU, ladder.naive's if not given; host_mnk: its size; loops: what they are, in words. chapter:
-    "01", to show what was recorded. look: the last line.
+    "01", to show what was recorded. look: the last line. output(M, N): the layout of C.
 
     With a GPU: each pair is run, checked against cuBLAS and timed beside it; the checks are returned. Without one: compiled for
     sm_90a, not run; `host` runs and is checked against numpy; an empty list is returned, as nothing was checked on a GPU.
@@ -52,26 +52,26 @@ def gemm_through_layouts(
     for size in (mnk, time_mnk if machine.can_run else host_mnk):
         _make_pairs(pairs, size)  # the reader's layouts first: their faults are cheap to find here
     if machine.can_run:
-        return _on_gpu(gemm, pairs, mnk, time_mnk, machine, look)
+        return _on_gpu(gemm, pairs, mnk, time_mnk, machine, look, output)
     if machine.can_compile:
-        _without_gpu(gemm, pairs, mnk, host, host_mnk, machine, loops)
+        _without_gpu(gemm, pairs, mnk, host, host_mnk, machine, loops, output)
     else:
         print(f"nothing was compiled and nothing was run: {lowering.NEEDS_DSL}")
     _print_recorded(chapter)
     return []
 
 
-def _on_gpu(gemm, pairs, mnk, time_mnk, machine: Preflight, look: str) -> list[Check]:
+def _on_gpu(gemm, pairs, mnk, time_mnk, machine: Preflight, look: str, output) -> list[Check]:
     device = Gpu()
     print(f"GPU    {machine.gpu}, driver {machine.driver}, torch {machine.torch}, DSL {machine.dsl}", flush=True)
     _print_pairs(_make_pairs(pairs, mnk))
     done = []
     for size in dict.fromkeys((mnk, time_mnk)):
-        here = [_check(gemm, name, A, B, device) for name, (A, B) in _make_pairs(pairs, size).items()]
+        here = [_check(gemm, name, A, B, device, output) for name, (A, B) in _make_pairs(pairs, size).items()]
         _print_errors(size, here)
         _demand(here)
         done += here
-    times = _time_pairs(gemm, _make_pairs(pairs, time_mnk), device)
+    times = _time_pairs(gemm, _make_pairs(pairs, time_mnk), device, output)
     size = _by(time_mnk)
     rows = [{"pair": name, "size": size, "ms": ours.ms, "cublas_ratio": cublas.ms / ours.ms} for name, (ours, cublas) in times.items()]
     for row in rows:
@@ -105,12 +105,12 @@ def _times(rows) -> str:
     return f"{rows[0]['size']}: " + ", ".join(f"{row['pair']} {row['ms']:.3g} ms ({row['cublas_ratio']:.3f}x)" for row in rows)
 
 
-def _check(gemm, name, A, B, device) -> Check:
+def _check(gemm, name, A, B, device, output=padded_output) -> Check:
     from ladder import binding
 
-    operands = make_operands(A, B)
     (M, K), (N, _) = mode_sizes(A), mode_sizes(B)
-    return against_cublas(f"{name} {_by((M, N, K))}", binding.compile_for_gpu(gemm, operands), A, B, device=device)
+    C = output(M, N)
+    return against_cublas(f"{name} {_by((M, N, K))}", binding.compile_for_gpu(gemm, make_operands(A, B, C)), A, B, C, device=device)
 
 
 def _demand(done: list[Check]) -> None:
@@ -120,13 +120,13 @@ def _demand(done: list[Check]) -> None:
             raise CheckFailed(f"{check.name}: {check.note}")
 
 
-def _time_pairs(gemm, layouts, device: Gpu) -> dict[str, tuple[Timing, Timing]]:
+def _time_pairs(gemm, layouts, device: Gpu, output=padded_output) -> dict[str, tuple[Timing, Timing]]:
     """For each pair the kernel's time and cuBLAS's, all from one interleaved run."""
     from ladder import binding
 
     made, set_bytes = {}, []
     for name, (A, B) in layouts.items():
-        operands = make_operands(A, B)
+        operands = make_operands(A, B, output(mode_sizes(A)[0], mode_sizes(B)[0]))
         made[name], made[f"cublas {name}"] = candidates(binding.compile_for_gpu(gemm, operands), operands, device)
         set_bytes.append(2 * sum(o.table.size for o in operands))
     times = timed(made, min(set_bytes))
@@ -150,11 +150,11 @@ def candidates(launch, operands, device: Gpu):
     return ours, lambda i: device.cublas_call(*buffers(i), operands)
 
 
-def _without_gpu(gemm, pairs, mnk, host, host_mnk, machine: Preflight, loops: str) -> None:
+def _without_gpu(gemm, pairs, mnk, host, host_mnk, machine: Preflight, loops: str, output) -> None:
     fix = machine.fixes.get("GPU") or machine.fixes.get("torch")
     why = f"the {machine.gpu} is not used ({fix})" if machine.gpu else "no GPU here"
     layouts = _make_pairs(pairs, mnk)
-    compiled = {name: lowering.compile_gemm_for(gemm, (A, B, padded_output(*mnk[:2])), "sm_90a") for name, (A, B) in layouts.items()}
+    compiled = {name: lowering.compile_gemm_for(gemm, (A, B, output(*mnk[:2])), "sm_90a") for name, (A, B) in layouts.items()}
     print(f"{why}: compiled for sm_90a, NOT run, for {', '.join(compiled)} at {_by(mnk)}")
     _print_pairs(layouts)
     _print_instruction(compiled, layouts)
@@ -170,20 +170,23 @@ def _print_instruction(compiled, layouts) -> None:
         if not isinstance(stride, int) or mixed_up or stride in seen or len(seen) == 2:
             continue
         step = f"+{hex(2 * stride)}]"
-        load = next((i for i in compiled[name].instructions if i.startswith("LDG") and i.endswith(step)), None)
+        load = next((i for i in compiled[name].instructions if i.startswith("LDG.") and i.endswith(step)), None)
         if load:
             seen.add(stride)
             step = f"{stride} slot{'s' * (stride != 1)} on, {2 * stride} bytes, in hexadecimal {hex(2 * stride)}"
             print(f"SASS   {name}: {load:<40} A's next k: {step}")
     if not seen:
         name, one = next(iter(compiled.items()))
-        print(f"SASS   {name}: it loads from global memory by {_by_opcode(one, 'LDG')}, from shared memory by {_by_opcode(one, 'LDS')}")
+        from_global, from_shared = _by_opcode(one, "LDG", "LDGSTS", "UTMALDG"), _by_opcode(one, "LDS", "LDSM")
+        matrix = _by_opcode(one, "HMMA", "HGMMA")
+        multiplies = f"; it multiplies by {matrix}" if not matrix.startswith("no ") else ""
+        print(f"SASS   {name}: it loads from global memory by {from_global}, from shared memory by {from_shared}{multiplies}")
 
 
-def _by_opcode(compiled, kind: str) -> str:
-    """How many instructions of a kind stand in the code, as in "64 LDS.128"."""
-    found = [f"{n} {opcode}" for opcode, n in compiled.opcodes.items() if opcode.split(".")[0] == kind]
-    return ", ".join(found) or f"no {kind}"
+def _by_opcode(compiled, *kinds: str) -> str:
+    """How many instructions of these kinds stand in the code, as in "64 LDS.128"."""
+    found = [f"{n} {opcode}" for opcode, n in compiled.opcodes.items() if opcode.split(".")[0] in kinds]
+    return ", ".join(found) or f"no {kinds[0]}"
 
 
 def _run_on_host(pairs, host, mnk, loops: str) -> None:
@@ -257,8 +260,8 @@ def _by(sizes) -> str:
     return "x".join(map(str, sizes))
 
 
-def measure_rung(rung: str, gemm, mnk, pair: str = "TN", *, check_mnk=(200, 136, 72)) -> list[dict]:
-    """Check a rung on the GPU, then time it against cuBLAS; return their rows of results/ladder.json.
+def measure_rung(rung: str, gemm, mnk, pair: str = "TN", *, check_mnk=(200, 136, 72), output=padded_output) -> list[dict]:
+    """Check a rung on the GPU, then time it against cuBLAS; return their rows of results/ladder.json. output(M, N): the layout of C.
 
     Raises LadderError without a GPU, CheckFailed if the kernel is wrong.
     """
@@ -266,8 +269,8 @@ def measure_rung(rung: str, gemm, mnk, pair: str = "TN", *, check_mnk=(200, 136,
     if not machine.can_run:
         raise LadderError(f"a rung is measured on a GPU: {machine.verdict}")
     device, layouts = Gpu(), {pair: operand_pairs(*mnk)[pair]}
-    _demand([_check(gemm, pair, *operand_pairs(*size)[pair], device) for size in (check_mnk, mnk)])
-    ours, cublas = _time_pairs(gemm, layouts, device)[pair]
+    _demand([_check(gemm, pair, *operand_pairs(*size)[pair], device, output) for size in (check_mnk, mnk)])
+    ours, cublas = _time_pairs(gemm, layouts, device, output)[pair]
     now, run = datetime.now(UTC).isoformat(timespec="seconds"), uuid4().hex[:12]  # rows of one run can be compared
     return [_row(name, t, cublas, mnk, machine, now, run) for name, t in ((rung, ours), ("cublas", cublas))]
 
@@ -282,14 +285,17 @@ def _row(rung: str, time: Timing, cublas: Timing, mnk, machine: Preflight, now: 
     }  # fmt: skip
 
 
-def main(gemm, host) -> None:
-    """The command line of a rung: `--mnk 300,200,100` runs it through the four operand pairs at that size."""
+def main(gemm, host=None, mnk=(300, 200, 100), **options) -> None:
+    """The command line of a rung: `--mnk 300,200,100` runs it through its operand pairs at that size.
+
+    mnk: the size if none is named. options: as for `gemm_through_layouts`: pairs, if it does not take all four, output, and words.
+    """
     parser = argparse.ArgumentParser(description="Check and time this GEMM on the GPU; without one, compile it and run it as host code.")
-    parser.add_argument("--mnk", type=_sizes, default=(300, 200, 100), metavar="M,N,K")
+    parser.add_argument("--mnk", type=_sizes, default=mnk, metavar="M,N,K")
     mnk = M, N, K = parser.parse_args().mnk
     too_small = M * N + M * K + N * K < 2**16  # to be timed past the L2: timed at the default size then
     try:
-        gemm_through_layouts(gemm, mnk=mnk, host=host, **({} if too_small else {"time_mnk": mnk}))
+        gemm_through_layouts(gemm, mnk=mnk, host=host, **({} if too_small else {"time_mnk": mnk}) | options)
     except LadderError as error:
         sys.exit(f"{type(error).__name__}: {error}")
 

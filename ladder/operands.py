@@ -111,7 +111,19 @@ def operand_pairs(M: int, N: int, K: int) -> dict[str, tuple[Layout, Layout]]:
     return {a + b: (A[a], B[b]) for a in "NT" for b in "NT"}
 
 
+def k_contiguous(M: int, N: int, K: int) -> dict[str, tuple[Layout, Layout]]:
+    """The one operand pair of `operand_pairs` in which k is contiguous in both, for a kernel that takes no other."""
+    return {"TN": operand_pairs(M, N, K)["TN"]}
+
+
 def padded_output(M: int, N: int) -> Layout:
     """The layout of C in checks: column-major, with holes below each column, so that a missing bounds test on m is caught."""
     return Layout((M, N), (1, -(-M // 8) * 8 + 8))
 
+
+def row_major_output(M: int, N: int) -> Layout:
+    """The layout of C for kernels that write it row by row in whole vectors.
+
+    Each row starts at a multiple of 128 bytes, and has a hole of 8 elements or more after it, so that a missing bounds test on n is caught.
+    """
+    return Layout((M, N), (-(-(N + 8) // 64) * 64, 1))

@@ -21,7 +21,7 @@ import pytest
 from ladder import checks, devices, harness, lowering, timing
 from ladder import preflight as preflight_module
 from ladder.errors import CheckFailed, LadderError
-from ladder.operands import GUARD, Operand, make_operands, operand_pairs, padded_output
+from ladder.operands import GUARD, Operand, make_operands, operand_pairs, padded_output, row_major_output
 from ladder.preflight import Preflight
 from layoutviz import Layout
 
@@ -450,6 +450,29 @@ def test_on_a_gpu_a_wrong_kernel_fails_the_cell_and_is_not_timed(monkeypatch, ca
         harness.gemm_through_layouts(None, mnk=(20, 14, 34), time_mnk=(40, 24, 10))
     out = capsys.readouterr().out
     assert "NOT exact" in out and "time" not in out
+
+
+def test_a_kernel_may_take_fewer_pairs_and_write_c_row_by_row(monkeypatch, capsys):
+    stand_in(monkeypatch)
+    asked = []
+
+    def output(M, N):
+        asked.append((M, N))
+        return row_major_output(M, N)
+
+    options = {"pairs": harness.k_contiguous, "output": output}
+    done = harness.gemm_through_layouts(None, mnk=(20, 14, 34), time_mnk=(40, 24, 10), **options)
+    assert [check.name for check in done] == ["TN 20x14x34", "TN 40x24x10"] and all(check.ok for check in done)
+    assert "TN 8 ms (0.125x)" in capsys.readouterr().out
+    assert asked == [(20, 14), (40, 24), (40, 24)], "checked at both sizes, timed at one"
+    harness.measure_rung("naive", None, (40, 24, 10), check_mnk=(20, 14, 34), output=output)
+    assert asked[3:] == [(20, 14), (40, 24), (40, 24)]
+
+
+@pytest.mark.parametrize("M, N", [(3, 8), (200, 136), (5, 64), (4096, 4096)])
+def test_rows_of_c_start_on_a_line_and_have_a_hole_after_them(M, N):
+    C = row_major_output(M, N)
+    assert C.shape == (M, N) and C.stride[1] == 1 and C.stride[0] % 64 == 0 and 8 <= C.stride[0] - N < 72
 
 
 def test_rows_of_the_ladder(monkeypatch):
