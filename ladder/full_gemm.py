@@ -1,0 +1,222 @@
+"""The whole Hopper GEMM: C = A B^T in fp16, sums in fp32, everything of the rungs before it in one file, and C stored by TMA.
+
+Who does what, in each of as many blocks as the GPU has SMs:
+
+    warpgroup 2, one warp    tile after tile: for each 64 of k, when a stage is empty, have TMA fill it with a tile of A and one of B
+    warpgroups 0 and 1       by turns, a tile of C each: multiply the stages as they fill; then sums -> fp16 -> shared memory -> TMA -> C,
+                             while the other one multiplies
+
+Two blocks, one above the other, are a cluster and share each tile of B. A is (M,K), B is (N,K), k contiguous; C is (M,N), n contiguous; any sizes
+whose contiguous mode is a multiple of 8. TMA reads 0 beyond an edge and writes nothing there.
+
+    python -m ladder.full_gemm --mnk 4096,4096,4096      checks and times it on the GPU; without one, compiles it
+"""
+
+import cuda.bindings.driver as cuda
+import cutlass
+import cutlass.cute as cute
+from cutlass import pipeline
+from cutlass.cute.nvgpu import OperandMajorMode, cpasync, warp, warpgroup
+from cutlass.memory import SmemAllocator
+
+from ladder.needs import need
+from ladder.persistent import balanced, multiprocessors
+
+TILE_M, TILE_N, TILE_K = 128, 128, 64
+STAGES = 6  # of a tile of A and one of B, 32 KB together
+CLUSTER_M = 2  # blocks, one above the other, that share a tile of B
+GROUP = 8  # columns of tiles that are computed side by side
+PIECE = 64  # C leaves in pieces of 64 x 64: 64 rows are one WGMMA's, 64 fp16 one row of the swizzle
+BUFFERS = 2  # pieces on their way, for each consumer
+WARPGROUP = 128  # threads
+CONSUMERS = 2  # warpgroups that multiply; the third loads
+LOAD_REGISTERS, MULTIPLY_REGISTERS = 40, 232
+TURN = 1  # named barriers 1 and 2: warpgroup 0's and 1's turn at the tensor cores
+STORED = 3  # named barriers 3 and 4: among the threads of warpgroup 0 and of 1
+FP16 = cutlass.Float16
+
+
+def swizzled_tiles(rows: int, *stages: int):
+    """Layout in shared memory of tiles of `rows` x 64 fp16: rows of 128 bytes, swizzled so that any 8 of a column lie in different banks."""
+    atom = warpgroup.make_smem_layout_atom(warpgroup.SmemLayoutAtomKind.K_SW128, FP16)
+    return cute.tile_to_shape(atom, (rows, TILE_K, *stages), tuple(range(2 + len(stages))))
+
+
+@cute.jit
+def tile_at(index: cutlass.Int32, tiles_m: cutlass.Int32, tiles_n: cutlass.Int32, group: cutlass.Constexpr):
+    """(m, n) of the index-th tile: bands of `group` columns of tiles, walked row by row, every second band upwards."""
+    band = index // (group * tiles_m)
+    inside = index - band * group * tiles_m
+    columns = cutlass.min(group, tiles_n - band * group)  # the last band may be narrower
+    m = inside // columns
+    n = band * group + inside - m * columns
+    if band % 2 == 1:
+        m = tiles_m - 1 - m
+    return m, n
+
+
+def tma_slices(atom: cute.CopyAtom, s: cute.Tensor, g: cute.Tensor, part=0, parts: int = 1):
+    """Tiles in shared and in global memory as TMA sees them: the two modes of a tile are one, or the part-th of `parts` of it."""
+    return cpasync.tma_partition(atom, part, cute.make_layout(parts), cute.group_modes(s, 0, 2), cute.group_modes(g, 0, 2))
+
+
+@cute.jit
+def load_tiles(ring, state, a, b, k_tiles: cutlass.Int32, masks: cutlass.Constexpr):
+    """Fill k_tiles stages, each as soon as it is empty; return the next state. For one warp.
+
+    a, b: (copy atom, tiles in global memory, stages in shared memory). masks: the blocks of the cluster that get what this one fetches.
+    """
+    for k in cutlass.range(k_tiles, unroll=1):
+        ring.producer_acquire(state)
+        for (atom, tiles, stages), mask in zip((a, b), masks, strict=True):
+            cute.copy(atom, tiles[None, k], stages[None, state.index], tma_bar_ptr=ring.producer_get_barrier(state), mcast_mask=mask)
+        state.advance()
+    return state
+
+
+@cute.jit
+def multiply_all(ring, state, mma: cute.TiledMma, acc: cute.Tensor, tCrA: cute.Tensor, tCrB: cute.Tensor, k_tiles: cutlass.Int32):
+    """acc = the sum of the products of k_tiles stages, each started as soon as it is full, and released when the one after it is started.
+
+    The last one is still running at the end. Returns the next state and that of the one stage still held.
+    """
+    held = state.clone()
+    for k in cutlass.range(k_tiles, unroll=1):
+        ring.consumer_wait(state)
+        mma.set(warpgroup.Field.ACCUMULATE, k != 0)  # the first WGMMA of a tile overwrites acc
+        warpgroup.fence()
+        for block in cutlass.range_constexpr(cute.size(tCrA, mode=[2])):
+            at = (None, None, block, state.index)
+            cute.gemm(mma, acc, tCrA[at], tCrB[at], acc)
+            mma.set(warpgroup.Field.ACCUMULATE, True)
+        warpgroup.commit_group()
+        state.advance()
+        if k > 0:
+            warpgroup.wait_group(1)
+            ring.consumer_release(held)
+            held.advance()
+    return state, held
+
+
+@cute.jit
+def store_tile(acc: cute.Tensor, mma: cute.TiledMma, sC: cute.Tensor, tma_c: cute.CopyAtom, tC: cute.Tensor, row: cutlass.Int32, column: cutlass.Int32):
+    """Write one warpgroup's tile of C piece by piece: registers -> shared memory (stmatrix) -> C (TMA).
+
+    sC: this warpgroup's buffers, (64, columns of a piece, BUFFERS). row, column: the tile's first piece, counted in pieces.
+    """
+    wg, thread = cute.arch.thread_idx()[0] // WARPGROUP, cute.arch.thread_idx()[0] % WARPGROUP
+    storing = cute.arch.make_warp_uniform(thread // cute.arch.WARP_SIZE) == 0  # one warp talks to TMA
+    rows, columns = cute.size(sC, mode=[0]), cute.size(sC, mode=[1])
+    to_smem = cute.make_tiled_copy_C_atom(cute.make_copy_atom(warp.StMatrix8x8x16bOp(False, 4), sC.element_type), mma)
+    tRsC = to_smem.get_slice(thread).partition_D(sC)  # (values, 1, columns / 16, BUFFERS)
+    sums = to_smem.retile(acc)  # ((8, columns of the tile / 16), rows of the tile / 64, 1): 8 values are a thread's part of a stmatrix
+    sums = cute.logical_divide(sums, (columns // 2,))  # ((a thread's values of a piece, pieces along n), pieces along m, 1)
+    sC_pieces, gC_pieces = tma_slices(tma_c, sC, cute.local_tile(tC, (rows, columns), (None, None)))
+    across, down = cute.size(sums, mode=[0, 1]), cute.size(sums, mode=[1])
+    for piece in cutlass.range_constexpr(down * across):
+        i, j, buffer = piece // across, piece % across, piece % BUFFERS
+        if storing:
+            cute.arch.cp_async_bulk_wait_group(BUFFERS - 1, read=True)  # TMA has read what was in this buffer
+        cute.arch.barrier(barrier_id=STORED + wg, number_of_threads=WARPGROUP)
+        rC = cute.make_rmem_tensor(tRsC[None, 0, None, 0].shape, sC.element_type)
+        rC.store(sums[(None, j), i, 0].load().reshape(rC.shape).to(sC.element_type))
+        cute.copy(to_smem, rC, tRsC[None, 0, None, buffer])
+        cute.arch.fence_proxy("async.shared", space="cta")  # what these threads wrote, TMA sees
+        cute.arch.barrier(barrier_id=STORED + wg, number_of_threads=WARPGROUP)
+        if storing:
+            cute.copy(tma_c, sC_pieces[None, buffer], gC_pieces[None, row + i, column + j])
+            cute.arch.cp_async_bulk_commit_group()
+
+
+@cute.kernel
+def full_kernel(
+    tma_a: cute.CopyAtom, tA: cute.Tensor, tma_b: cute.CopyAtom, tB: cute.Tensor, tma_c: cute.CopyAtom, tC: cute.Tensor, mma: cute.TiledMma,
+    layout_a: cute.ComposedLayout, layout_b: cute.ComposedLayout, layout_c: cute.ComposedLayout,
+):  # fmt: skip
+    """A block takes every clusters-th tile of the raster, for its two consumer warpgroups by turns."""
+    thread, _, _ = cute.arch.thread_idx()
+    wg = cute.arch.make_warp_uniform(thread // WARPGROUP)
+    block_m, _, cluster = cute.arch.block_idx()  # the grid is (CLUSTER_M, 1, clusters)
+    _, _, clusters = cute.arch.grid_dim()
+    smem = SmemAllocator()
+    barriers = smem.allocate_array(cutlass.Int64, 2 * STAGES)
+    sA, sB, sC = (smem.allocate_tensor(FP16, layout.outer, 1024, layout.inner) for layout in (layout_a, layout_b, layout_c))
+    cluster_layout = cute.make_layout((1, CLUSTER_M, 1, 1))
+    threads = pipeline.Agent.Thread
+    ring = pipeline.PipelineTmaAsync.create(
+        num_stages=STAGES,
+        producer_group=pipeline.CooperativeGroup(threads),
+        consumer_group=pipeline.CooperativeGroup(threads, 4 * CLUSTER_M),  # the 4 warps of one warpgroup, in each block of the cluster
+        tx_count=(TILE_M + TILE_N) * TILE_K * FP16.width // 8,
+        barrier_storage=barriers,
+        cta_layout_vmnk=cluster_layout,
+    )
+    gA = cute.local_tile(tA, (TILE_M, TILE_K), (None, None))  # (tile, TILE_K, tiles along m, tiles along k)
+    gB = cute.local_tile(tB, (TILE_N, TILE_K), (None, None))
+    tiles_m, tiles_n, k_tiles = cute.ceil_div(cute.size(gA, mode=[2]), CLUSTER_M), cute.size(gB, mode=[2]), cute.size(gA, mode=[3])
+
+    if wg == CONSUMERS:
+        cute.arch.setmaxregister_decrease(LOAD_REGISTERS)
+        if thread // cute.arch.WARP_SIZE == 4 * CONSUMERS:
+            tAsA, tAgA = tma_slices(tma_a, sA, gA)
+            tBsB, tBgB = tma_slices(tma_b, sB, gB, block_m, CLUSTER_M)
+            masks = None, cpasync.create_tma_multicast_mask(cluster_layout, (0, block_m, 0, 0), 1)
+            state = pipeline.make_pipeline_state(pipeline.PipelineUserType.Producer, STAGES)
+            for tile in cutlass.range(cluster, tiles_m * tiles_n, clusters, unroll=1):
+                m, n = tile_at(tile, tiles_m, tiles_n, GROUP)
+                a = tma_a, tAgA[None, m * CLUSTER_M + block_m, None], tAsA
+                b = tma_b, tBgB[None, n, None], tBsB
+                state = load_tiles(ring, state, a, b, k_tiles, masks)
+            ring.producer_tail(state)
+    else:
+        cute.arch.setmaxregister_increase(MULTIPLY_REGISTERS)
+        thr_mma = mma.get_slice(0)  # of A and B in shared memory all threads of a warpgroup have the same view
+        tCrA, tCrB = mma.make_fragment_A(thr_mma.partition_A(sA)), mma.make_fragment_B(thr_mma.partition_B(sB))
+        acc = cute.make_rmem_tensor(mma.partition_shape_C((TILE_M, TILE_N)), cutlass.Float32)
+        state = pipeline.make_pipeline_state(pipeline.PipelineUserType.Consumer, STAGES)
+        if wg == 1:  # the first tile and turn are warpgroup 0's
+            state.advance(k_tiles)
+            cute.arch.barrier_arrive(barrier_id=TURN, number_of_threads=CONSUMERS * WARPGROUP)
+        for tile in cutlass.range(cluster + wg * clusters, tiles_m * tiles_n, CONSUMERS * clusters, unroll=1):
+            m, n = tile_at(tile, tiles_m, tiles_n, GROUP)
+            cute.arch.barrier(barrier_id=TURN + wg, number_of_threads=CONSUMERS * WARPGROUP)
+            state, held = multiply_all(ring, state, mma, acc, tCrA, tCrB, k_tiles)
+            cute.arch.barrier_arrive(barrier_id=TURN + 1 - wg, number_of_threads=CONSUMERS * WARPGROUP)
+            warpgroup.wait_group(0)
+            ring.consumer_release(held)
+            state.advance(k_tiles)  # those of the other's tile
+            row, column = (m * CLUSTER_M + block_m) * (TILE_M // PIECE), n * (TILE_N // PIECE)
+            store_tile(acc, mma, sC[None, None, None, wg], tma_c, tC, row, column)
+        cute.arch.cp_async_bulk_wait_group(0)  # all of C is written
+
+
+@cute.jit
+def full_gemm(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, stream: cuda.CUstream):
+    """Launch as many clusters as the GPU has room for, or as are needed."""
+    need(mA, mB, mC, A="k", B="k", C="n")
+    layout_a, layout_b = swizzled_tiles(TILE_M, STAGES), swizzled_tiles(TILE_N, STAGES)
+    layout_c = swizzled_tiles(PIECE, BUFFERS, CONSUMERS)
+    one, shared = cpasync.CopyBulkTensorTileG2SOp(), cpasync.CopyBulkTensorTileG2SMulticastOp()
+    tma_a, tA = cpasync.make_tiled_tma_atom(one, mA, layout_a, (TILE_M, TILE_K))
+    tma_b, tB = cpasync.make_tiled_tma_atom(shared, mB, layout_b, (TILE_N, TILE_K), num_multicast=CLUSTER_M)
+    tma_c, tC = cpasync.make_tiled_tma_atom(
+        cpasync.CopyBulkTensorTileS2GOp(), mC, cute.slice_(layout_c, (None, None, 0, 0)), (PIECE, PIECE)
+    )
+    op = warpgroup.MmaF16BF16Op(
+        FP16, cutlass.Float32, (64, TILE_N, 16), warpgroup.OperandSource.SMEM, OperandMajorMode.K, OperandMajorMode.K
+    )
+    mma = cute.make_tiled_mma(cute.make_mma_atom(op))
+    tiles_m, tiles_n = cute.ceil_div(mC.shape, (TILE_M * CLUSTER_M, TILE_N))
+    full_kernel(tma_a, tA, tma_b, tB, tma_c, tC, mma, layout_a, layout_b, layout_c).launch(
+        grid=(CLUSTER_M, 1, balanced(tiles_m * tiles_n, multiprocessors() // CLUSTER_M)),
+        block=((CONSUMERS + 1) * WARPGROUP, 1, 1),
+        cluster=(CLUSTER_M, 1, 1),
+        min_blocks_per_mp=1,
+        stream=stream,
+    )
+
+
+if __name__ == "__main__":
+    from ladder import harness
+
+    harness.main(full_gemm, mnk=(304, 200, 104), pairs=harness.k_contiguous, output=harness.row_major_output)

@@ -1,0 +1,207 @@
+"""The fast one: C = A B^T on Hopper for fp16 and bf16, any majors, any sizes, with a configuration that its shape asks for.
+
+The kernel is `ladder.full_gemm`'s, made general: the tile, the cluster and the raster are a Config; A may be m-contiguous and B n-contiguous, since TMA
+and WGMMA take either; a C that is m-contiguous is its own transpose: C^T = B A^T. A is (M,K), B is (N,K), C is (M,N); in each, one mode is contiguous
+and a multiple of 16 bytes.
+
+    python -m ladder.hopper_gemm --mnk 4096,4096,4096      checks and times it on the GPU; without one, compiles it
+"""
+
+from dataclasses import dataclass
+
+import cuda.bindings.driver as cuda
+import cutlass
+import cutlass.cute as cute
+from cutlass import pipeline
+from cutlass.cute.nvgpu import OperandMajorMode, cpasync, warpgroup
+from cutlass.memory import SmemAllocator
+
+from ladder.full_gemm import (
+    BUFFERS, CONSUMERS, LOAD_REGISTERS, MULTIPLY_REGISTERS, TILE_K, TURN, WARPGROUP, load_tiles, multiply_all, store_tile, tile_at, tma_slices,
+)  # fmt: skip
+from ladder.multistage import make_ring
+from ladder.needs import need
+from ladder.persistent import balanced, multiprocessors
+
+SMEM_BYTES = 227 * 1024
+PIECE_M = 64  # rows of C that leave at once: one WGMMA's
+MAJORS = OperandMajorMode.MN, OperandMajorMode.K  # by the mode of an operand that is contiguous, 0 or 1
+TILES = (128, 128), (128, 160), (128, 192)
+
+
+@dataclass(frozen=True)
+class Config:
+    """tile: (M, N) of C that one consumer warpgroup computes. cluster: blocks (M, N) that share operands. group, along: the raster, bands of
+    `group` tiles side by side, walked along "m" or "n"; counted in clusters.
+    """
+
+    tile: tuple[int, int] = (128, 128)
+    cluster: tuple[int, int] = (2, 1)
+    group: int = 8
+    along: str = "m"
+
+    @property
+    def piece_n(self) -> int:
+        """Columns of C that leave at once, in a row of 128 or 64 bytes."""
+        return 64 if self.tile[1] % 64 == 0 else 32
+
+    @property
+    def stages(self) -> int:
+        """How many tiles of A and B fit beside the pieces of C that are on their way, with 1 KB for barriers."""
+        return (SMEM_BYTES - 1024 - CONSUMERS * BUFFERS * PIECE_M * self.piece_n * 2) // (sum(self.tile) * TILE_K * 2)
+
+    def clusters(self, M: int, N: int) -> tuple[int, int]:
+        """How many clusters it takes along m and along n."""
+        return tuple(-(-size // (tile * blocks)) for size, tile, blocks in zip((M, N), self.tile, self.cluster, strict=True))
+
+
+def choose(M: int, N: int, K: int, sms: int) -> Config:
+    """The configuration for a shape on a GPU of that many SMs."""
+    candidates = []
+    for tile in TILES:
+        cluster = (2, 1) if M > tile[0] else (1, 2) if N > tile[1] else (1, 1)
+        candidates.append(Config(tile, cluster))
+
+    def busiest(config: Config) -> int:
+        """Elements of C that the SM with the most work computes."""
+        m, n = config.clusters(M, N)
+        blocks = config.cluster[0] * config.cluster[1]
+        return -(-m * n // (sms // blocks)) * config.tile[0] * config.tile[1]
+
+    return min(candidates, key=busiest)
+
+
+def smem_tiles(rows: int, cols: int, contiguous: int, stages: tuple[int, ...], dtype):
+    """Layout in shared memory of tiles (rows, cols), by the widest swizzle that the contiguous mode (0 or 1) is a multiple of."""
+    row_bytes = (rows, cols)[contiguous] * dtype.width // 8
+    width = next(width for width in (128, 64, 32) if row_bytes % width == 0)
+    atom = warpgroup.make_smem_layout_atom(getattr(warpgroup.SmemLayoutAtomKind, f"{('MN', 'K')[contiguous]}_SW{width}"), dtype)
+    modes = tuple(range(2 + len(stages)))
+    return cute.tile_to_shape(atom, (rows, cols, *stages), modes if contiguous else (1, 0, *modes[2:]))
+
+
+def contiguous_mode(tensor: cute.Tensor) -> int:
+    return 1 if tensor.stride[1] == 1 else 0
+
+
+def transposed(tensor: cute.Tensor) -> cute.Tensor:
+    return cute.make_tensor(tensor.iterator, cute.select(tensor.layout, mode=[1, 0]))
+
+
+@cute.jit
+def cluster_at(index: cutlass.Int32, m: cutlass.Int32, n: cutlass.Int32, config: cutlass.Constexpr):
+    """(m, n) of the index-th cluster of m x n."""
+    if cutlass.const_expr(config.along == "m"):
+        return tile_at(index, m, n, config.group)
+    else:
+        at_n, at_m = tile_at(index, n, m, config.group)
+        return at_m, at_n
+
+
+@cute.kernel
+def hopper_kernel(
+    tma_a: cute.CopyAtom, tA: cute.Tensor, tma_b: cute.CopyAtom, tB: cute.Tensor, tma_c: cute.CopyAtom, tC: cute.Tensor, mma: cute.TiledMma,
+    layout_a: cute.ComposedLayout, layout_b: cute.ComposedLayout, layout_c: cute.ComposedLayout, dtype: cutlass.Constexpr, config: cutlass.Constexpr,
+):  # fmt: skip
+    """As the kernel of ladder.full_gemm, with the tile, the cluster and the raster of `config`."""
+    (tile_m, tile_n), (cluster_m, cluster_n), stages = config.tile, config.cluster, config.stages
+    thread, _, _ = cute.arch.thread_idx()
+    wg = cute.arch.make_warp_uniform(thread // WARPGROUP)
+    block_m, block_n, cluster = cute.arch.block_idx()  # the grid is (cluster_m, cluster_n, clusters)
+    _, _, clusters = cute.arch.grid_dim()
+    smem = SmemAllocator()
+    barriers = smem.allocate_array(cutlass.Int64, 2 * stages)
+    sA, sB, sC = (smem.allocate_tensor(dtype, layout.outer, 1024, layout.inner) for layout in (layout_a, layout_b, layout_c))
+    ring = make_ring(barriers, stages, (tile_m + tile_n) * TILE_K * dtype.width // 8, 4, config.cluster)
+    gA = cute.local_tile(tA, (tile_m, TILE_K), (None, None))  # (tile, TILE_K, tiles along m, tiles along k)
+    gB = cute.local_tile(tB, (tile_n, TILE_K), (None, None))
+    k_tiles = cute.size(gA, mode=[3])
+    along_m, along_n = cute.ceil_div((cute.size(gA, mode=[2]), cute.size(gB, mode=[2])), config.cluster)
+
+    if wg == CONSUMERS:
+        cute.arch.setmaxregister_decrease(LOAD_REGISTERS)
+        if thread // cute.arch.WARP_SIZE == 4 * CONSUMERS:
+            tAsA, tAgA = tma_slices(tma_a, sA, gA, block_n, cluster_n)  # blocks along n share a tile of A
+            tBsB, tBgB = tma_slices(tma_b, sB, gB, block_m, cluster_m)  # blocks along m share a tile of B
+            layout, here = cute.make_layout((1, cluster_m, cluster_n, 1)), (0, block_m, block_n, 0)
+            mask_a = cpasync.create_tma_multicast_mask(layout, here, 2) if cluster_n > 1 else None
+            mask_b = cpasync.create_tma_multicast_mask(layout, here, 1) if cluster_m > 1 else None
+            state = pipeline.make_pipeline_state(pipeline.PipelineUserType.Producer, stages)
+            for tile in cutlass.range(cluster, along_m * along_n, clusters, unroll=1):
+                m, n = cluster_at(tile, along_m, along_n, config)
+                a = tma_a, tAgA[None, m * cluster_m + block_m, None], tAsA
+                b = tma_b, tBgB[None, n * cluster_n + block_n, None], tBsB
+                state = load_tiles(ring, state, a, b, k_tiles, (mask_a, mask_b))
+            ring.producer_tail(state)
+    else:
+        cute.arch.setmaxregister_increase(MULTIPLY_REGISTERS)
+        thr_mma = mma.get_slice(0)
+        tCrA, tCrB = mma.make_fragment_A(thr_mma.partition_A(sA)), mma.make_fragment_B(thr_mma.partition_B(sB))
+        acc = cute.make_rmem_tensor(mma.partition_shape_C(config.tile), cutlass.Float32)
+        state = pipeline.make_pipeline_state(pipeline.PipelineUserType.Consumer, stages)
+        if wg == 1:
+            state.advance(k_tiles)
+            cute.arch.barrier_arrive(barrier_id=TURN, number_of_threads=CONSUMERS * WARPGROUP)
+        for tile in cutlass.range(cluster + wg * clusters, along_m * along_n, CONSUMERS * clusters, unroll=1):
+            m, n = cluster_at(tile, along_m, along_n, config)
+            cute.arch.barrier(barrier_id=TURN + wg, number_of_threads=CONSUMERS * WARPGROUP)
+            state, held = multiply_all(ring, state, mma, acc, tCrA, tCrB, k_tiles)
+            cute.arch.barrier_arrive(barrier_id=TURN + 1 - wg, number_of_threads=CONSUMERS * WARPGROUP)
+            warpgroup.wait_group(0)
+            ring.consumer_release(held)
+            state.advance(k_tiles)
+            row = (m * cluster_m + block_m) * (tile_m // PIECE_M)
+            column = (n * cluster_n + block_n) * (tile_n // config.piece_n)
+            store_tile(acc, mma, sC[None, None, None, wg], tma_c, tC, row, column)
+        cute.arch.cp_async_bulk_wait_group(0)
+
+
+def gemm_with(config: Config | None):
+    """The GEMM of one configuration; None for the one that `choose` finds for each shape."""
+
+    @cute.jit
+    def gemm(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, stream: cuda.CUstream):
+        need(mA, mB, mC, dtypes=("Float16", "BFloat16"))
+        if cutlass.const_expr(contiguous_mode(mC) == 0):
+            launch(mB, mA, transposed(mC), stream, config)
+        else:
+            launch(mA, mB, mC, stream, config)
+
+    return gemm
+
+
+@cute.jit
+def launch(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, stream: cuda.CUstream, config: cutlass.Constexpr):
+    """Launch for an n-contiguous C."""
+    M, N = mC.shape
+    dtype, a, b = mC.element_type, contiguous_mode(mA), contiguous_mode(mB)
+    config = config or choose(M, N, cute.size(mA, mode=[1]), multiprocessors())
+    (tile_m, tile_n), (cluster_m, cluster_n), stages = config.tile, config.cluster, config.stages
+    layout_a = smem_tiles(tile_m, TILE_K, a, (stages,), dtype)
+    layout_b = smem_tiles(tile_n, TILE_K, b, (stages,), dtype)
+    layout_c = smem_tiles(PIECE_M, config.piece_n, 1, (BUFFERS, CONSUMERS), dtype)
+    one, shared = cpasync.CopyBulkTensorTileG2SOp(), cpasync.CopyBulkTensorTileG2SMulticastOp()
+    tma_a, tA = cpasync.make_tiled_tma_atom(shared if cluster_n > 1 else one, mA, layout_a, (tile_m, TILE_K), num_multicast=cluster_n)
+    tma_b, tB = cpasync.make_tiled_tma_atom(shared if cluster_m > 1 else one, mB, layout_b, (tile_n, TILE_K), num_multicast=cluster_m)
+    tma_c, tC = cpasync.make_tiled_tma_atom(
+        cpasync.CopyBulkTensorTileS2GOp(), mC, cute.slice_(layout_c, (None, None, 0, 0)), (PIECE_M, config.piece_n)
+    )
+    op = warpgroup.MmaF16BF16Op(dtype, cutlass.Float32, (64, tile_n, 16), warpgroup.OperandSource.SMEM, MAJORS[a], MAJORS[b])
+    clusters = cute.size(config.clusters(M, N))
+    hopper_kernel(
+        tma_a, tA, tma_b, tB, tma_c, tC, cute.make_tiled_mma(cute.make_mma_atom(op)), layout_a, layout_b, layout_c, dtype, config
+    ).launch(
+        grid=(cluster_m, cluster_n, balanced(clusters, multiprocessors() // (cluster_m * cluster_n))),
+        block=((CONSUMERS + 1) * WARPGROUP, 1, 1),
+        cluster=(cluster_m, cluster_n, 1),
+        min_blocks_per_mp=1,
+        stream=stream,
+    )
+
+
+hopper_gemm = gemm_with(None)
+
+if __name__ == "__main__":
+    from ladder import harness
+
+    harness.main(hopper_gemm, mnk=(304, 200, 104), output=harness.row_major_output)
