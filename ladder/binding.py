@@ -15,7 +15,7 @@ def _tensors(pointers, layouts):
 
 
 def with_pointers(gemm, layouts, stream=True):
-    """A jit function of three fp16 pointers (and a stream) that calls `gemm` on tensors with these three layouts."""
+    """A jit function of three pointers (and a stream) that calls `gemm` on tensors with these three layouts."""
     if stream:
 
         @cute.jit
@@ -31,9 +31,9 @@ def with_pointers(gemm, layouts, stream=True):
     return call
 
 
-def any_pointers():
+def any_pointers(dtype=Float16):
     """Three pointers that stand for device buffers while compiling."""
-    return [nullptr(Float16, AddressSpace.gmem, assumed_align=16) for _ in range(3)]
+    return [nullptr(dtype, AddressSpace.gmem, assumed_align=16) for _ in range(3)]
 
 
 def compile_for_host(gemm, operands):
@@ -46,17 +46,20 @@ def compile_for_host(gemm, operands):
     return lambda *buffers: compiled(*pointers(buffers))
 
 
-def compile_for_gpu(gemm, operands):
-    """Compile for the GPU that is here and return launch(a, b, c) on flat torch buffers, on torch's current stream."""
+def compile_for_gpu(gemm, operands, dtype=Float16):
+    """Compile for the GPU that is here and return launch(a, b, c) on flat torch buffers, on torch's current stream.
+
+    operands: three with a .layout, and a .base, where offset 0 lies in the buffer. dtype: one of two bytes.
+    """
     import torch
 
     torch.zeros(1, device="cuda")  # the DSL finds the GPU only once there is a context
     stream = cuda.CUstream(torch.cuda.current_stream().cuda_stream)
-    compiled = cute.compile(with_pointers(gemm, [o.layout for o in operands]), *any_pointers(), stream)
+    compiled = cute.compile(with_pointers(gemm, [o.layout for o in operands]), *any_pointers(dtype), stream)
 
     def launch(*buffers):
         starts = [x.data_ptr() + 2 * o.base for x, o in zip(buffers, operands, strict=True)]
-        pointers = [make_ptr(Float16, start, AddressSpace.gmem, assumed_align=16) for start in starts]
+        pointers = [make_ptr(dtype, start, AddressSpace.gmem, assumed_align=16) for start in starts]
         compiled(*pointers, cuda.CUstream(torch.cuda.current_stream().cuda_stream))
 
     return launch
