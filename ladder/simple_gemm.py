@@ -110,8 +110,9 @@ class GlobalToShared:
         part = self.copy.get_slice(thread)
         self.tXg, self.tXs, self.tXc = part.partition_S(gX), part.partition_D(sX), part.partition_S(cX)
         # whether each vector's row is inside the matrix: one answer for all columns
-        self.inside = cute.make_rmem_tensor(cute.make_layout((1, *self.tXs.shape[1:3]), stride=(0, 1, 0)), cutlass.Boolean)
-        for i in range(self.inside.shape[1]):
+        down, along = (cute.size(self.tXs, mode=[mode]) for mode in (1, 2))
+        self.inside = cute.make_rmem_tensor(cute.make_layout((1, down, along), stride=(0, 1, 0)), cutlass.Boolean)
+        for i in range(down):
             self.inside[0, i, 0] = cute.elem_less(self.tXc[0, i, 0, 0][0], rows)
 
 
