@@ -6,11 +6,11 @@ VECTOR_BYTES = 16  # what cp.async, TMA and the widest load move at once: rows m
 MODES = {"A": "MK", "B": "NK", "C": "MN"}
 
 
-def need(mA, mB, mC, *, A: str = "any", B: str = "any", C: str = "any", dtypes=("Float16",)) -> None:
+def need(mA, mB, mC, *, A: str | None = "any", B: str | None = "any", C: str | None = "any", dtypes=("Float16",)) -> None:
     """Raise LadderError unless A (M,K), B (N,K) and C (M,N) fit a kernel that moves 16 bytes at once.
 
-    mA, mB, mC: tensors, as a @cute.jit function gets them. A, B, C: the mode that must be contiguous ("k", "m", "n"), or "any" for
-    either of the two. dtypes: names of the DSL's types; A, B and C must be of one of them, the same one.
+    mA, mB, mC: tensors, as a @cute.jit function gets them. A, B, C: the mode that must be contiguous ("k", "m", "n"), "any" for either of
+    the two, or None for an operand that is moved element by element: any layout will do. dtypes: names of the DSL's types; A, B and C must be of one of them, the same one.
     What is known only at run time (a dynamic size or stride) is not looked at.
     """
     tensors = {"A": mA, "B": mB, "C": mC}
@@ -21,7 +21,8 @@ def need(mA, mB, mC, *, A: str = "any", B: str = "any", C: str = "any", dtypes=(
         if dtype != types["A"]:
             raise LadderError(f"{name} holds {dtype} and A {types['A']}; they must be of one type")
     for (name, tensor), contiguous in zip(tensors.items(), (A, B, C), strict=True):
-        need_matrix(name, tensor.shape, tensor.stride, contiguous, tensor.element_type.width // 8)
+        if contiguous is not None:
+            need_matrix(name, tensor.shape, tensor.stride, contiguous, tensor.element_type.width // 8)
     for name, mode, other, its in (("B", 1, "A", 1), ("C", 0, "A", 0), ("C", 1, "B", 0)):
         want, got = tensors[other].shape[its], tensors[name].shape[mode]
         if all(isinstance(size, int) for size in (want, got)) and want != got:

@@ -12,14 +12,12 @@ from dataclasses import dataclass
 import cuda.bindings.driver as cuda
 import cutlass
 import cutlass.cute as cute
-from cutlass.cute.nvgpu import CopyUniversalOp, cpasync, warp
+from cutlass.cute.nvgpu import CopyUniversalOp, cpasync
 from cutlass.memory import SmemAllocator
 
 from ladder.errors import LadderError
 from ladder.needs import need
-
-VECTOR = 8  # elements of 16 bytes: what a thread copies at once, and one row of an ldmatrix matrix
-ATOM = (16, 8, 16)  # M, N, K of one tensor-core instruction
+from ladder.tensor_core import VECTOR, matrix_copy, shared_layout, tensor_cores, vector_copy
 
 
 @dataclass(frozen=True)
@@ -52,41 +50,6 @@ class Config:
 
 
 DEFAULT = Config()  # 96 KiB of shared memory, which every GPU from Ampere on has
-
-
-def shared_layout(shape, contiguous: int):
-    """One tile (rows, columns) or several (rows, columns, stages) in shared memory. contiguous: 0 or 1, the mode that is.
-
-    Its atom is eight lines of up to 128 bytes. The swizzle swaps the 16-byte pieces of a line, in each line differently, so that the same
-    piece of eight lines, which is one matrix of ldmatrix, lies on all banks.
-    """
-    line = min(64, shape[contiguous])  # elements
-    lines = cute.make_layout((line, 8)) if contiguous == 0 else cute.make_layout((8, line), stride=(line, 1))
-    bits = 3 if line == 64 else 2  # a line has 8 pieces, or 4 and the next line the other half of the banks
-    atom = cute.make_composed_layout(cute.make_swizzle(bits, 3, 3), 0, lines)
-    return cute.tile_to_shape(atom, shape, tuple(range(len(shape))))
-
-
-def vector_copy(op, shape, contiguous: int, threads: int):
-    """The tiled copy of a tile by 16 bytes a thread, neighbouring threads side by side along the contiguous mode."""
-    side = min(threads, shape[contiguous] // VECTOR)
-    across = threads // side
-    atom = cute.make_copy_atom(op, cutlass.Float16, num_bits_per_copy=16 * VECTOR)
-    if contiguous == 0:
-        return cute.make_tiled_copy_tv(atom, cute.make_layout((side, across)), cute.make_layout((VECTOR, 1)))
-    return cute.make_tiled_copy_tv(atom, cute.make_layout((across, side), stride=(side, 1)), cute.make_layout((1, VECTOR)))
-
-
-def matrix_copy(contiguous: int):
-    """ldmatrix x4; it transposes the four matrices where their lines run across K."""
-    return cute.make_copy_atom(warp.LdMatrix8x8x16bOp(transpose=contiguous == 0, num_matrices=4), cutlass.Float16)
-
-
-def tensor_cores(config: Config):
-    """The tiled MMA: the warps side by side, with two atoms along N each, so that one ldmatrix x4 brings B for both."""
-    op = warp.MmaF16BF16Op(cutlass.Float16, cutlass.Float32, ATOM)
-    m, n = config.warps
-    return cute.make_tiled_mma(op, (m, n, 1), permutation_mnk=(ATOM[0] * m, 2 * ATOM[1] * n, ATOM[2]))
 
 
 def tile_of(block, tiles_m: int, tiles_n: int, group: int):
@@ -139,7 +102,7 @@ class SharedToRegisters:
 
 
 def load_fragment(x: SharedToRegisters, k, stage):
-    """Bring ATOM[2] of K of a stage into registers."""
+    """Bring 16 of K of a stage into registers."""
     cute.copy(x.copy, x.tXs[None, None, k, stage], x.tXr[None, None, k])
 
 
@@ -188,7 +151,7 @@ def simple_kernel(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, config: cut
                     load_tile(x, stage, stage)
         cute.arch.cp_async_commit_group()  # one group a stage, even an empty one, so that they can be counted
 
-    mma = tensor_cores(config)
+    mma = tensor_cores(config.warps)
     part = mma.get_slice(thread)
     tCrA = mma.make_fragment_A(part.partition_A(sA)[None, None, None, 0])  # (values, atoms along M, atoms along K)
     tCrB = mma.make_fragment_B(part.partition_B(sB)[None, None, None, 0])

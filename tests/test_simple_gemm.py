@@ -14,7 +14,8 @@ from tensor_core_model import ldmatrix, mma_m16n8k16
 from ladder import harness, lowering
 from ladder.errors import LadderError
 from ladder.operands import operand_pairs, padded_output, row_major_output
-from ladder.simple_gemm import DEFAULT, Config, gemm_with, matrix_copy, shared_layout, simple_gemm, tensor_cores, tile_of, vector_copy
+from ladder.simple_gemm import DEFAULT, Config, gemm_with, simple_gemm, tile_of
+from ladder.tensor_core import matrix_copy, shared_layout, tensor_cores, vector_copy
 from layoutviz import Layout, composition, same_function
 from layoutviz.cute import from_dsl, tv_of
 from layoutviz.memory import bank_conflicts
@@ -38,7 +39,7 @@ def traced(config: Config, pair: str) -> dict:
 
     @cute.jit
     def trace():
-        mma = tensor_cores(config)
+        mma = tensor_cores(config.warps)
         for name, rows, tiled_copy in (("A", M, cute.make_tiled_copy_A), ("B", N, cute.make_tiled_copy_B)):
             found["stage " + name] = from_dsl(shared_layout((rows, K), majors[name]))
             found["load " + name] = tv_of(vector_copy(CopyUniversalOp(), (rows, K), majors[name], config.threads), "dst")
