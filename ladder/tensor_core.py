@@ -36,10 +36,12 @@ def load_values(tXg: cute.Tensor, tXc: cute.Tensor, tXr: cute.Tensor, limit: cut
 
 @cute.jit
 def store_values(acc: cute.Tensor, tCg: cute.Tensor, tCc: cute.Tensor, limit: cute.Shape):
-    """Write a thread's sums to C, but for those beyond `limit`."""
-    for i in cutlass.range_constexpr(cute.size(acc)):
-        if cute.elem_less(tCc[i], limit):
-            tCg[i] = acc[i].to(tCg.element_type)
+    """Write a thread's sums, (values, atoms along M, atoms along N), to C, but for those beyond `limit`."""
+    for m in cutlass.range_constexpr(cute.size(acc, mode=[1])):
+        for n in cutlass.range_constexpr(cute.size(acc, mode=[2])):
+            for i in cutlass.range_constexpr(cute.size(acc, mode=[0])):
+                if cute.elem_less(tCc[i, m, n], limit):
+                    tCg[i, m, n] = acc[i, m, n].to(tCg.element_type)
 
 
 @cute.kernel

@@ -4,53 +4,28 @@ import re
 from math import prod
 from pathlib import Path
 
-import cutlass
 import cutlass.cute as cute
 import numpy as np
 import pytest
-from cutlass.cute.nvgpu import CopyUniversalOp
-from tensor_core_model import ldmatrix, mma_m16n8k16
+from tensor_core_model import conflicts, multiply, parts, slots, traced
 
 from ladder import harness, lowering
 from ladder.errors import LadderError
 from ladder.operands import operand_pairs, padded_output, row_major_output
 from ladder.simple_gemm import DEFAULT, Config, gemm_with, simple_gemm, tile_of
-from ladder.tensor_core import matrix_copy, shared_layout, tensor_cores, vector_copy
-from layoutviz import Layout, composition, same_function
-from layoutviz.cute import from_dsl, tv_of
-from layoutviz.memory import bank_conflicts
+from layoutviz import Layout, same_function
 
 ROOT = Path(__file__).parent.parent
 PAIRS = ["NN", "NT", "TN", "TT"]
 CAPACITY = {"sm_80": 163 * 1024, "sm_89": 99 * 1024, "sm_90a": 227 * 1024}  # bytes of shared memory that a block may have
-OTHERS = [Config((128, 128, 64), 2, (2, 4)), Config((64, 64, 32), 2, (2, 2)), Config((256, 64, 64), 2, (4, 1)), Config((64, 32, 32), 3, (1, 1))]
+OTHERS = [
+    Config((128, 128, 64), 2, (2, 4)), Config((64, 64, 32), 2, (2, 2)), Config((256, 64, 64), 2, (4, 1)), Config((64, 32, 32), 3, (1, 1)),
+]  # fmt: skip
 
 
 def compiled_for(arch: str, pair: str, mnk=(200, 136, 72), config=DEFAULT):
     M, N, K = mnk
     return lowering.compile_gemm_for(gemm_with(config), (*operand_pairs(M, N, K)[pair], row_major_output(M, N)), arch)
-
-
-def traced(config: Config, pair: str) -> dict:
-    """The layouts of a configuration: of a stage of A and B, of C, and (tile, TV layout) of what copies and multiplies them."""
-    found = {}
-    M, N, K = config.tile
-    majors = {"A": 0 if pair[0] == "N" else 1, "B": 0 if pair[1] == "T" else 1}
-
-    @cute.jit
-    def trace():
-        mma = tensor_cores(config.warps)
-        for name, rows, tiled_copy in (("A", M, cute.make_tiled_copy_A), ("B", N, cute.make_tiled_copy_B)):
-            found["stage " + name] = from_dsl(shared_layout((rows, K), majors[name]))
-            found["load " + name] = tv_of(vector_copy(CopyUniversalOp(), (rows, K), majors[name], config.threads), "dst")
-            ldsm = tiled_copy(matrix_copy(majors[name]), mma)
-            found["ldsm from " + name], found["ldsm to " + name] = tv_of(ldsm, "src"), tv_of(ldsm, "dst")
-        found["stage C"] = from_dsl(shared_layout((M, N), 1))
-        found["store C"] = tv_of(vector_copy(CopyUniversalOp(), (M, N), 1, config.threads), "src")
-        found.update({"mma " + name: tv_of(mma, name) for name in "ABC"})
-
-    trace()
-    return found
 
 
 # ---- what it compiles to ----
@@ -158,32 +133,25 @@ def test_the_command_line_compiles_where_there_is_no_gpu(monkeypatch, capsys):
 
 
 def test_the_tiles_are_what_the_chapter_draws():
-    of = traced(DEFAULT, "TN")
+    of = traced(DEFAULT.tile, DEFAULT.warps, "TN")
     assert same_function(of["stage A"], "S<2,3,3> o 0 o (128,32):(32,1)") and same_function(of["stage B"], "S<2,3,3> o 0 o (256,32):(32,1)")
     assert same_function(of["stage C"], "S<3,3,3> o 0 o ((8,16),(64,4)):((64,512),(1,8192))")
-    of = traced(DEFAULT, "NT")
+    of = traced(DEFAULT.tile, DEFAULT.warps, "NT")
     assert same_function(of["stage A"], "S<3,3,3> o 0 o ((64,2),(8,4)):((1,512),(64,1024))")
 
 
 @pytest.mark.parametrize("pair", PAIRS)
 @pytest.mark.parametrize("config", [DEFAULT, *OTHERS])
 def test_no_access_to_shared_memory_has_a_conflict(config, pair):
-    of = traced(config, pair)
-
-    def conflicts(stage: str, access: str, vector: int) -> int:
-        tile, tv = of[access]
-        rows = of[stage].shape[0]
-        rows = rows if isinstance(rows, int) else prod(rows)
-        return bank_conflicts(of[stage], composition(Layout(tile, (1, rows)), tv), 16, vector).conflicts
-
+    of = traced(config.tile, config.warps, pair)
     for name in "AB":
-        assert conflicts(f"stage {name}", f"load {name}", 8) == 0 == conflicts(f"stage {name}", f"ldsm from {name}", 8)
-    assert conflicts("stage C", "mma C", 2) == 0 == conflicts("stage C", "store C", 8)
+        assert conflicts(of, name, f"load {name}", 8) == 0 == conflicts(of, name, f"ldsm from {name}", 8)
+    assert conflicts(of, "C", "mma C", 2) == 0 == conflicts(of, "C", "store C", 8)
 
 
 def test_without_the_swizzle_there_would_be_conflicts():
-    tile, tv = traced(DEFAULT, "TN")["ldsm from A"]
-    assert bank_conflicts("(128,32):(32,1)", composition(Layout(tile, (1, 128)), tv), 16, 8).ways == 4
+    of = traced(DEFAULT.tile, DEFAULT.warps, "TN") | {"stage A": Layout((128, 32), (32, 1)), "stage C": Layout((128, 256), (256, 1))}
+    assert conflicts(of, "A", "ldsm from A", 8) > 0 and conflicts(of, "C", "mma C", 2) > 0
 
 
 @pytest.mark.parametrize("tiles_m, tiles_n, group", [(4, 3, 2), (5, 7, 3), (1, 6, 16), (16, 32, 16), (33, 2, 8)])
@@ -192,8 +160,7 @@ def test_blocks_take_each_tile_once_and_neighbours_share_rows(tiles_m, tiles_n, 
 
     @cute.jit
     def trace():
-        for block in cutlass.range_constexpr(tiles_m * tiles_n):
-            found.append(tile_of(block, tiles_m, tiles_n, group))
+        found.extend([tile_of(block, tiles_m, tiles_n, group) for block in range(tiles_m * tiles_n)])
 
     trace()
     assert sorted(found) == [(m, n) for m in range(tiles_m) for n in range(tiles_n)]
@@ -204,85 +171,43 @@ def test_blocks_take_each_tile_once_and_neighbours_share_rows(tiles_m, tiles_n, 
 # ---- its data flow, in numpy ----
 
 
-def brought_in(X, tile, of, name, block: int, k_tile: int, tiles_k: int):
-    """One stage as the threads' copies leave it: NaN where nothing was copied. X: the matrix."""
-    stage, (part, tv) = np.full(prod(tile), np.nan, np.float16), of[f"load {name}"]
-    swizzled = of[f"stage {name}"].offsets().reshape(tile[::-1]).T
-    first_k = X.shape[1] - tiles_k * tile[1] + k_tile * tile[1]
-    index = tv.offsets().reshape(-1, 8, order="F") if tv.rank == 1 else tv.offsets().reshape(8, -1).T  # (thread, value)
-    for r in range(0, tile[0], part[0]):
-        for c in range(0, tile[1], part[1]):
-            row, column = r + index % part[0], c + index // part[0]
-            m, k = block * tile[0] + row, first_k + column
-            inside = (m < X.shape[0])[:, 0] & (k >= 0)[:, 0]  # judged by each vector's first element
-            assert (k[inside] < X.shape[1]).all() and (m[inside] < X.shape[0]).all(), "a vector hangs over an edge"
-            stage[swizzled[row[inside], column[inside]]] = X[m[inside], k[inside]]
-            stage[swizzled[row, column][(k < 0)[:, 0]]] = 0
+def brought_in(X, of, name: str, block: int, k_tile: int):
+    """One stage as the threads' copies leave it: NaN where nothing was copied."""
+    tile = of[name]
+    stage = np.full(prod(tile), np.nan, np.float16)
+    first_k = X.shape[1] - (-(-X.shape[1] // tile[1]) - k_tile) * tile[1]  # the first k-tile may begin before 0
+    for row, column in parts(of, name, "load " + name):
+        m, k, there = block * tile[0] + row, first_k + column, slots(of, name, row, column)
+        inside = (m < X.shape[0])[:, 0] & (k >= 0)[:, 0]  # each vector is judged by its first element
+        assert (k[inside] >= 0).all() and (k < X.shape[1]).all() and (m[inside] < X.shape[0]).all(), "a vector hangs over an edge"
+        stage[there[inside]] = X[m[inside], k[inside]]
+        stage[there[(k < 0)[:, 0]]] = 0
     return stage
 
 
-def fragments(stage, of, name, r: int, k: int, transpose: bool):
-    """What ldmatrix gives each thread of the 16-wide piece at rows r and columns k: a dict for each thread, from (row, column) to value."""
-    (part, source), (_, target) = of[f"ldsm from {name}"], of[f"ldsm to {name}"]
-    places = of[f"stage {name}"]
-    rows = of["rows"][name]
-    source, target = (tv.offsets().reshape(tv_values(tv), -1).T for tv in (source, target))
-    at = stage[places.at((r + source % part[0]) + (k + source // part[0]) * rows)]
-    got = np.concatenate([ldmatrix(at[w : w + 32, v : v + 8], transpose) for w in range(0, len(at), 32) for v in range(0, at.shape[1], 8)])
-    assert at.shape[1] == 8, "one ldmatrix x4 a thread"
-    return [{(i % part[0], i // part[0]): value for i, value in zip(t, v, strict=True)} for t, v in zip(target.tolist(), got, strict=True)]
-
-
-def tv_values(tv) -> int:
-    return tv.size // tv[0].size
-
-
-def block_of_c(A, B, of, config: Config, pair: str, block_m: int, block_n: int):
-    """The tile of C that a block computes, as its threads would."""
-    M, N, K = config.tile
-    tiles_k = -(-A.shape[1] // K)
-    (part_a, tv_a), (part_b, tv_b), (part_c, tv_c) = (of[f"mma {name}"] for name in "ABC")
-    index_a, index_b, index_c = (tv.offsets().reshape(tv_values(tv), -1).T for tv in (tv_a, tv_b, tv_c))
-    acc = np.zeros((M // part_c[0], N // part_c[1], *index_c.shape), np.float32)
-    for tile in range(tiles_k):
-        sA = brought_in(A, (M, K), of, "A", block_m, tile, tiles_k)
-        sB = brought_in(B, (N, K), of, "B", block_n, tile, tiles_k)
-        for k in range(0, K, 16):
-            a = [fragments(sA, of, "A", r, k, pair[0] == "N") for r in range(0, M, part_a[0])]
-            b = [fragments(sB, of, "B", r, k, pair[1] == "T") for r in range(0, N, part_b[0])]
-            a = np.array([[[have[i % part_a[0], i // part_a[0]] for i in need] for have, need in zip(x, index_a.tolist(), strict=True)] for x in a])
-            b = np.array([[[have[i % part_b[0], i // part_b[0]] for i in need] for have, need in zip(x, index_b.tolist(), strict=True)] for x in b])
-            for i, j in np.ndindex(acc.shape[:2]):
-                for w in range(0, config.threads, 32):
-                    for v in range(0, index_c.shape[1], 4):  # the atoms of this warp along N
-                        warp = acc[i, j, w : w + 32, v : v + 4]
-                        warp[:] = mma_m16n8k16(a[i, w : w + 32], b[j, w : w + 32, v : v + 4], warp)
-    sC, out = np.full(M * N, np.nan, np.float16), np.full((M, N), np.nan, np.float16)
-    for i, j in np.ndindex(acc.shape[:2]):
-        sC[of["stage C"].at(i * part_c[0] + index_c % part_c[0] + (j * part_c[1] + index_c // part_c[0]) * M)] = acc[i, j]
-    (part, tv) = of["store C"]
-    index = tv.offsets().reshape(tv_values(tv), -1).T
-    for r in range(0, M, part[0]):
-        for c in range(0, N, part[1]):
-            row, column = r + index % part[0], c + index // part[0]
-            out[row, column] = sC[of["stage C"].at(row + column * M)]
+def block_of_c(A, B, of, block_m: int, block_n: int):
+    """The tile of C that a block writes, as its threads compute it."""
+    sums: dict = {}
+    for k_tile in range(-(-A.shape[1] // of["A"][1])):
+        multiply(sums, brought_in(A, of, "A", block_m, k_tile), brought_in(B, of, "B", block_n, k_tile), of)
+    staged, out = np.full(prod(of["C"]), np.nan, np.float16), np.full(of["C"], np.nan, np.float16)
+    for row, column in parts(of, "C", "mma C"):
+        staged[slots(of, "C", row, column)] = sums[row.min(), column.min()]
+    for row, column in parts(of, "C", "store C"):
+        assert (column == column[:, :1] + np.arange(8)).all() and (column[:, 0] % 8 == 0).all(), "16 bytes of a row"
+        out[row, column] = staged[slots(of, "C", row, column)]
     return out
 
 
 @pytest.mark.parametrize("pair", PAIRS)
 @pytest.mark.parametrize("config, mnk", [(OTHERS[1], (72, 88, 40)), (OTHERS[3], (40, 72, 72)), (DEFAULT, (136, 72, 40))])
 def test_the_data_flow_computes_the_product(config, mnk, pair):
-    (M, N, K), rng = mnk, np.random.default_rng(sum(mnk))
-    of = traced(config, pair) | {"rows": {"A": config.tile[0], "B": config.tile[1]}}
+    (M, N, K), (TILE_M, TILE_N, _), rng = mnk, config.tile, np.random.default_rng(sum(mnk))
+    of = traced(config.tile, config.warps, pair)
     A, B = (rng.integers(-2, 3, shape).astype(np.float16) for shape in ((M, K), (N, K)))
-    got = np.full((M, N), np.nan)
-    for m in range(-(-M // config.tile[0])):
-        for n in range(-(-N // config.tile[1])):
-            tile = block_of_c(A, B, of, config, pair, m, n)
-            where = np.s_[m * config.tile[0] : (m + 1) * config.tile[0], n * config.tile[1] : (n + 1) * config.tile[1]]
-            got[where] = tile[: got[where].shape[0], : got[where].shape[1]]
-    assert np.array_equal(got, A.astype(np.float32) @ B.astype(np.float32).T)
+    C = [[block_of_c(A, B, of, m, n) for n in range(-(-N // TILE_N))] for m in range(-(-M // TILE_M))]
+    assert np.array_equal(np.block(C)[:M, :N], A.astype(np.float32) @ B.astype(np.float32).T)
 
 
 def test_it_is_short_enough_to_read():
-    assert len((ROOT / "ladder/simple_gemm.py").read_text().splitlines()) <= 260
+    assert len((ROOT / "ladder/simple_gemm.py").read_text().splitlines()) <= 210
