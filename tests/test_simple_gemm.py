@@ -4,15 +4,18 @@ import re
 from math import prod
 from pathlib import Path
 
+import cutlass
 import cutlass.cute as cute
 import numpy as np
 import pytest
-from tensor_core_model import conflicts, multiply, parts, slots, traced
+from cutlass.cute.runtime import from_dlpack
+from tensor_core_model import conflicts, ldmatrix, majors, mma_m16n8k16, parts, slots, traced
 
 from ladder import harness, lowering
 from ladder.errors import LadderError
-from ladder.operands import operand_pairs, padded_output, row_major_output
-from ladder.simple_gemm import DEFAULT, Config, gemm_with, simple_gemm, tile_of
+from ladder.operands import Operand, operand_pairs, padded_output, row_major_output
+from ladder.simple_gemm import DEFAULT, Config, GlobalToShared, SharedToRegisters, gemm_with, simple_gemm, tile_of
+from ladder.tensor_core import matrix_copy, shared_layout, tensor_cores
 from layoutviz import Layout, same_function
 
 ROOT = Path(__file__).parent.parent
@@ -168,45 +171,133 @@ def test_blocks_take_each_tile_once_and_neighbours_share_rows(tiles_m, tiles_n, 
     assert len({n for _, n in together}) <= 2 * -(-group // min(group, tiles_m)), "a new column only once the group's rows are done"
 
 
-# ---- its data flow, in numpy ----
+# ---- its data flow: the kernel's own addresses, evaluated as host code; numpy moves what lies there ----
+# `cute.make_tensor(0, layout)` counts: its elements are their own offsets.
 
 
-def brought_in(X, of, name: str, block: int, k_tile: int):
-    """One stage as the threads' copies leave it: NaN where nothing was copied."""
-    tile = of[name]
-    stage = np.full(prod(tile), np.nan, np.float16)
-    first_k = X.shape[1] - (-(-X.shape[1] // tile[1]) - k_tile) * tile[1]  # the first k-tile may begin before 0
-    for row, column in parts(of, name, "load " + name):
-        m, k, there = block * tile[0] + row, first_k + column, slots(of, name, row, column)
-        inside = (m < X.shape[0])[:, 0] & (k >= 0)[:, 0]  # each vector is judged by its first element
-        assert (k[inside] >= 0).all() and (k < X.shape[1]).all() and (m[inside] < X.shape[0]).all(), "a vector hangs over an edge"
-        stage[there[inside]] = X[m[inside], k[inside]]
-        stage[there[(k < 0)[:, 0]]] = 0
-    return stage
+def global_to_shared(X: Layout, tile, blocks: int, config: Config):
+    """What each thread of each block copies: int[block, k-tile, thread, vector, 4].
+
+    The four: the offset of a vector in X, that in shared memory, its k, and whether the predicate says that its row is inside.
+    """
+    tiles_k, vectors = -(-X.shape[1] // tile[1]), prod(tile) // 8 // config.threads
+    found = np.zeros((blocks, tiles_k, config.threads, vectors, 4), np.int32)
+
+    @cute.jit
+    def evaluate(out: cute.Tensor):
+        mX = cute.make_tensor(0, cute.make_layout(X.shape, stride=X.stride))
+        sX = cute.make_tensor(0, shared_layout((*tile, config.stages), mX.leading_dim))
+        for block in range(blocks):
+            for thread in range(config.threads):
+                x = GlobalToShared(mX, sX, tile, block, thread, config)
+                down = cute.size(x.tXs, mode=[1])
+                for k in cutlass.range_constexpr(tiles_k):
+                    for i in cutlass.range_constexpr(vectors):
+                        at = (0, i % down, i // down)
+                        four = x.tXg[(*at, k)], x.tXs[(*at, k % config.stages)], x.tXc[(*at, k)][1], x.inside[at].to(cutlass.Int32)
+                        for j in cutlass.range_constexpr(4):
+                            out[block, k, thread, i, j] = four[j]
+
+    evaluate(from_dlpack(found))
+    return found
 
 
-def block_of_c(A, B, of, block_m: int, block_n: int):
-    """The tile of C that a block writes, as its threads compute it."""
-    sums: dict = {}
-    for k_tile in range(-(-A.shape[1] // of["A"][1])):
-        multiply(sums, brought_in(A, of, "A", block_m, k_tile), brought_in(B, of, "B", block_n, k_tile), of)
-    staged, out = np.full(prod(of["C"]), np.nan, np.float16), np.full(of["C"], np.nan, np.float16)
-    for row, column in parts(of, "C", "mma C"):
-        staged[slots(of, "C", row, column)] = sums[row.min(), column.min()]
-    for row, column in parts(of, "C", "store C"):
+def shared_to_registers(name: str, major: int, config: Config):
+    """Where ldmatrix reads, int[stage, k, i, thread]; the registers it fills, int[k, i, 8]; those that an atom reads, int[k, atom, V]."""
+    tile, index = (config.tile["AB".index(name)], config.tile[2]), {}
+    copies = tile[0] // 16 // config.warps["AB".index(name)]
+    pointed = np.zeros((config.stages, tile[1] // 16, copies, config.threads), np.int32)
+
+    @cute.jit
+    def evaluate(out: cute.Tensor):
+        mma = tensor_cores(config.warps)
+        sX = cute.make_tensor(0, shared_layout((*tile, config.stages), major))
+        if cutlass.const_expr(name == "A"):
+            fragment, copy = mma.make_fragment_A(mma.partition_shape_A(tile)), cute.make_tiled_copy_A(matrix_copy(major), mma)
+        else:
+            fragment, copy = mma.make_fragment_B(mma.partition_shape_B(tile)), cute.make_tiled_copy_B(matrix_copy(major), mma)
+        registers = cute.make_tensor(0, fragment.layout)
+        tXr = copy.retile(registers)
+        values, atoms, atoms_k = (cute.size(registers, mode=[mode]) for mode in range(3))
+        index["filled"] = [[[tXr[v, i, k] for v in range(8)] for i in range(copies)] for k in range(atoms_k)]
+        index["read"] = [[[registers[v, i, k] for v in range(values)] for i in range(atoms)] for k in range(atoms_k)]
+        for thread in range(config.threads):
+            x = SharedToRegisters(copy, sX, registers, thread)
+            for stage in cutlass.range_constexpr(config.stages):
+                for k in cutlass.range_constexpr(atoms_k):
+                    for i in cutlass.range_constexpr(copies):
+                        out[stage, k, i, thread] = x.tXs[0, i, k, stage]
+
+    evaluate(from_dlpack(pointed))
+    return pointed, np.array(index["filled"]), np.array(index["read"])
+
+
+def brought_in(memory, vectors, stages):
+    """Copy a k-tile into the stages, as the threads would: what they skip stays as it was."""
+    for offset, place, k, inside in vectors.reshape(-1, 4):
+        if k < 0:
+            stages[place : place + 8] = 0
+        elif inside:
+            stages[place : place + 8] = memory[offset : offset + 8]
+
+
+def in_registers(stages, of, k: int, stage: int, transpose: bool):
+    """The fragments of one 16 of K: [thread, atom, value], by ldmatrix."""
+    pointed, filled, read = of
+    registers = np.full((pointed.shape[-1], filled.max() + 1), np.nan, np.float16)
+    for i, starts in enumerate(pointed[stage, k]):
+        rows = stages[starts[:, None] + np.arange(8)]
+        for w in range(0, len(rows), 32):
+            registers[w : w + 32, filled[k, i]] = ldmatrix(rows[w : w + 32], transpose)
+    return registers[:, read[k]]
+
+
+def block_of_c(memory, loads, of, pair: str, config: Config):
+    """The tile of C that a block writes. memory, loads, of: for A and B, the flat matrix, this block's copies, `shared_to_registers`."""
+    M, N, K = config.tile
+    stages = [np.full(config.stages * rows * K, np.nan, np.float16) for rows in (M, N)]
+    layouts = traced(config.tile, config.warps, pair)
+    sums = np.zeros((config.threads, M // 16 // config.warps[0], N // 8 // config.warps[1], 4), np.float32)
+    for tile in range(len(loads[0])):
+        for x in range(2):
+            brought_in(memory[x], loads[x][tile], stages[x])
+        for k in range(K // 16):
+            a, b = (in_registers(stages[x], of[x], k, tile % config.stages, layouts["majors"]["AB"[x]] == 0) for x in range(2))
+            for w in range(0, config.threads, 32):
+                for m, n in np.ndindex(sums.shape[1:3]):
+                    sums[w : w + 32, m, n] = mma_m16n8k16(a[w : w + 32, m], b[w : w + 32, n], sums[w : w + 32, m, n])
+    # the epilogue: each thread's sums, in order of atoms, go where the tiled MMA says; 16 bytes at a time they come back
+    staged, out = np.full(M * N, np.nan, np.float16), np.full((M, N), np.nan, np.float16)
+    down, along = M // layouts["mma C"][0][0], N // layouts["mma C"][0][1]
+    wide = sums.reshape(config.threads, down, along, -1)
+    for i, (row, column) in enumerate(parts(layouts, "C", "mma C")):
+        staged[slots(layouts, "C", row, column)] = wide[:, i % down, i // down]
+    for row, column in parts(layouts, "C", "store C"):
         assert (column == column[:, :1] + np.arange(8)).all() and (column[:, 0] % 8 == 0).all(), "16 bytes of a row"
-        out[row, column] = staged[slots(of, "C", row, column)]
+        out[row, column] = staged[slots(layouts, "C", row, column)]
     return out
 
 
 @pytest.mark.parametrize("pair", PAIRS)
-@pytest.mark.parametrize("config, mnk", [(OTHERS[1], (72, 88, 40)), (OTHERS[3], (40, 72, 72)), (DEFAULT, (136, 72, 40))])
+@pytest.mark.parametrize("config, mnk", [(OTHERS[1], (72, 88, 40)), (OTHERS[3], (40, 72, 104)), (DEFAULT, (136, 72, 40))])
 def test_the_data_flow_computes_the_product(config, mnk, pair):
-    (M, N, K), (TILE_M, TILE_N, _), rng = mnk, config.tile, np.random.default_rng(sum(mnk))
-    of = traced(config.tile, config.warps, pair)
-    A, B = (rng.integers(-2, 3, shape).astype(np.float16) for shape in ((M, K), (N, K)))
-    C = [[block_of_c(A, B, of, m, n) for n in range(-(-N // TILE_N))] for m in range(-(-M // TILE_M))]
-    assert np.array_equal(np.block(C)[:M, :N], A.astype(np.float32) @ B.astype(np.float32).T)
+    (M, N, K), (TILE_M, TILE_N, TILE_K), rng = mnk, config.tile, np.random.default_rng(sum(mnk))
+    A, B = (Operand(name, X, *X.shape) for name, X in zip("AB", operand_pairs(M, N, K)[pair], strict=True))
+    a, b = (X.place(rng.integers(-2, 3, (X.rows, X.cols)).astype(np.float16)) for X in (A, B))
+    memory = [np.concatenate([x[X.base :], x[: X.base]]) for x, X in ((a, A), (b, B))]  # offset 0 first; NaN around the matrix
+    rows, columns = -(-M // TILE_M), -(-N // TILE_N)
+    loads = [global_to_shared(X.layout, (tile, TILE_K), n, config) for X, tile, n in ((A, TILE_M, rows), (B, TILE_N, columns))]
+    of = [shared_to_registers(name, majors(pair)[name], config) for name in "AB"]
+    C = [[block_of_c(memory, (loads[0][m], loads[1][n]), of, pair, config) for n in range(columns)] for m in range(rows)]
+    assert np.array_equal(np.block(C)[:M, :N], A.read(a).astype(np.float32) @ B.read(b).astype(np.float32).T)
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_what_is_read_is_inside_the_matrices(pair):
+    for X, rows in zip(operand_pairs(136, 264, 40)[pair], DEFAULT.tile, strict=False):
+        vectors = global_to_shared(X, (rows, DEFAULT.tile[2]), -(-X.shape[0] // rows), DEFAULT).reshape(-1, 4)
+        read = vectors[(vectors[:, 2] >= 0) & (vectors[:, 3] == 1), 0]
+        assert sorted(read.tolist()) == list(range(0, 40 * X.shape[0], 8)), "each vector once, and none else"
 
 
 def test_it_is_short_enough_to_read():
