@@ -32,6 +32,7 @@ GPU_CALLS = re.compile(r"\b(gemm_through_layouts|against_cublas)\(")
 RUNGS = {
     name: (4096, 4096, 4096) for name in ("naive", "tiled", "tiled_swizzled")
 }  # rung, a module of ladder with <rung>_gemm -> the size it is timed at
+ROW_MAJOR = {"tensor_core", "simple_gemm"}  # rungs whose C is timed row-major: all that write it in whole vectors
 CELL_SECONDS = 600
 VERDICTS = """\
 import json as _json, sys as _sys
@@ -193,7 +194,8 @@ def _record_rungs(root: Path, machine: Preflight, again: bool) -> bool:
         if not again and any(row["rung"] == rung and row.get("code") == code for row in here):
             continue
         print(f"rung {rung} at {'x'.join(map(str, mnk))} ...", flush=True)
-        rows_of = f"harness.measure_rung({rung!r}, {rung}.{rung}_gemm, {mnk})"
+        output = "row_major_output" if rung in ROW_MAJOR else "padded_output"
+        rows_of = f"harness.measure_rung({rung!r}, {rung}.{rung}_gemm, {mnk}, output=harness.{output})"
         script = f"import json; from ladder import harness, {rung}; print(json.dumps({rows_of}))"
         try:
             done = subprocess.run([sys.executable, "-c", script], cwd=root, capture_output=True, text=True, timeout=CELL_SECONDS)
