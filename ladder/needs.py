@@ -6,6 +6,16 @@ VECTOR_BYTES = 16  # what cp.async, TMA and the widest load move at once: rows m
 MODES = {"A": "MK", "B": "NK", "C": "MN"}
 
 
+def need_hopper() -> None:
+    """Raise LadderError where what is being compiled is for no Hopper GPU: TMA came with Hopper, and WGMMA is Hopper's alone."""
+    from cutlass.cutlass_dsl import CuTeDSL
+
+    arch = CuTeDSL._get_dsl().get_arch_enum().name  # as the DSL's own modules ask; there is no public name for it
+    if arch != "sm_90a":
+        hint = "; on Ampere and Ada the ladder goes up to simple_gemm" if arch < "sm_90" else ""
+        raise LadderError(f"this kernel needs Hopper, sm_90a, and is being compiled for {arch}{hint}")
+
+
 def need(mA, mB, mC, *, A: str | None = "any", B: str | None = "any", C: str | None = "any", dtypes=("Float16",)) -> None:
     """Raise LadderError unless A (M,K), B (N,K) and C (M,N) fit a kernel that moves 16 bytes at once.
 
