@@ -65,7 +65,7 @@ def store_tile(thr_mma: cute.ThrMma, acc: cute.Tensor, mC: cute.Tensor, tile: cu
     rC = cute.make_rmem_tensor(acc.shape, FP16)
     rC.store(acc.load().to(FP16))
     pairs, places = cute.recast_tensor(rC, cutlass.Int32), cute.recast_tensor(tCgC, cutlass.Int32)
-    for i in cutlass.range_constexpr(cute.size(pairs)):
+    for i in cutlass.range(cute.size(pairs), unroll_full=True):
         if cute.elem_less(tCcC[2 * i], mC.shape):  # N is even, so both of a pair are inside or neither
             places[i] = pairs[i]
 
