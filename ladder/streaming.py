@@ -54,6 +54,10 @@ class Stream:
         """What must be moved: each operand once."""
         return 2 * sum(layout.size for layout in self.layouts(*size))
 
+    def sizes_in_row(self, size) -> dict[str, int | None]:
+        """As rows of results/ladder.json have them: m, n and k, None where there is no such size."""
+        return dict.fromkeys("mnk") | dict(zip(self.modes.lower(), size, strict=True))
+
     def check_sizes(self, rng) -> list[tuple[int, ...]]:
         """The smallest size, and random ones, in all likelihood ragged."""
         steps = np.array(self.steps)
@@ -82,7 +86,7 @@ GEMV = Stream(
 )  # fmt: skip
 TRANSPOSE = Stream(
     "transpose", "MN", (8, 8), (400, 400), ("A", "B"), lambda M, N: (Layout((M, N), (N, 1)), Layout((N, M), (M, 1))),
-    truth=lambda a: a.T, bound=0, peer="copy of A.T", call=lambda torch, a, b: b.copy_(a.T), times=((16384, 16384),),
+    truth=lambda a: a.T, bound=0, peer="transpose", call=lambda torch, a, b: b.copy_(a.T), times=((16384, 16384),),
 )  # fmt: skip
 
 
@@ -257,7 +261,7 @@ def _row(stream: Stream, name: str, times: dict[str, Timing], size, machine: Pre
     time, peer = times[name], f"torch {stream.peer}"
     by_cublas = stream.peer == "mv" and name != "copy"  # torch.mv is cuBLAS's
     return {
-        "rung": name, **dict.fromkeys("mnk"), **dict(zip(stream.modes.lower(), size, strict=True)), "dtype": "float16",
+        "rung": name, **stream.sizes_in_row(size), "dtype": "float16",
         "ms": round(time.ms, 6), "spread": round(time.spread, 4), "tflops": None, "gb_s": round(stream.bytes(size) / time.ms / 1e6, 1),
         "cublas_ratio": round(times[peer].ms / time.ms, 5) if by_cublas else None,
         "clock_mhz": time.clock_mhz, "watts": time.watts, "celsius": time.celsius, "rounds": time.rounds,
