@@ -60,7 +60,7 @@ def need_operands(**operands) -> None:
 
 
 def need_line(name: str, shape, stride, modes: str) -> None:
-    """Raise LadderError unless this is one flat mode of 1 or more contiguous elements.
+    """Raise LadderError unless this is one flat mode of contiguous elements, or of one element, whose stride means nothing.
 
     >>> need_line("x", (7,), (2,), "K")
     Traceback (most recent call last):
@@ -70,7 +70,7 @@ def need_line(name: str, shape, stride, modes: str) -> None:
         raise LadderError(f"{name} has layout {_text(shape)}:{_text(stride)}; this kernel takes one flat mode, ({modes})")
     if isinstance(shape[0], int) and shape[0] < 1:
         raise LadderError(f"{name} has {modes} = {shape[0]}; it must be 1 or more")
-    if not isinstance(stride[0], int) or stride[0] != 1:  # of a stride that is known only at run time, no vectors can be made
+    if not _is_one(shape[0]) and not _is_one(stride[0]):  # a stride that is known only at run time makes no vectors
         raise LadderError(f"{name} has layout {_text(shape)}:{_text(stride)}; its {modes} must be contiguous, of stride 1")
 
 
@@ -109,9 +109,13 @@ def _misaligned(name, modes, shape, stride, mode, vector, width) -> str:
     size, step = shape[mode], stride[1 - mode]
     if isinstance(size, int) and size % vector:
         return f"{name} has {modes[mode]} = {size}, {size * width} bytes; {moves}, so {modes[mode]} must be {_multiple(size, vector)}"
-    if step % vector or step < 1:
+    if not _is_one(shape[1 - mode]) and (step % vector or step < 1):  # the stride of a mode of size 1 means nothing
         return f"{name} has stride {step} along {modes[1 - mode]}, {step * width} bytes; {moves}, so it must be {_multiple(step, vector)}"
     return ""
+
+
+def _is_one(number) -> bool:
+    return isinstance(number, int) and number == 1  # a number of the DSL's compares to one of the DSL's
 
 
 def _multiple(value: int, vector: int) -> str:
