@@ -1,5 +1,8 @@
 """B = A^T without a GPU: what it compiles to, its layouts by the model, and its threads' work run as host code. `make gpu` runs it."""
 
+import re
+from collections import Counter
+
 import cutlass.cute as cute
 import numpy as np
 import pytest
@@ -88,6 +91,12 @@ def test_by_its_layouts_each_element_is_read_once_and_lands_in_its_place():
     shared[tile.at(read)] = A.at(read)  # each slot now has the number of A's slot that it came from
     b[B.at(write)] = shared[tile.at(write)]
     assert np.array_equal(b.reshape(TILE, TILE), np.arange(TILE * TILE).reshape(TILE, TILE).T)
+
+
+def test_vectors_outside_are_not_even_read():
+    ptx = compiled(transpose, TRANSPOSE.layouts(200, 136)).ptx
+    compared = Counter(int(n) for n in re.findall(r"setp\.gt\.\S+\s+%p\d+, %r\d+, (\d+);", ptx))
+    assert compared == {199: 3, 199 - DOWN: 1, 135: 3, 135 - DOWN: 1}, "each of the two, coming and going, by m and by n"
 
 
 @pytest.mark.parametrize("M, N", [(8, 8), (TILE, TILE), (TILE - 8, TILE + 8), (8, 200), (200, 8), (2 * TILE, 3 * TILE)])
