@@ -24,7 +24,8 @@ from ladder.timing import Timing, timed
 from layoutviz import Layout
 
 DRAWN = 3  # random ragged sizes of a check, drawn anew each time
-SMALLEST = 2**17  # bytes; of operands smaller than that it takes too many to get past the L2 cache
+SMALLEST = 2**17  # bytes; of operands smaller than that it takes too many to get past the L2 cache, so they are not timed
+LARGEST = 2**27  # bytes; with more, numpy is slow: such a size is checked only against torch's fp32 result, when it is timed
 
 
 @dataclass(frozen=True)
@@ -354,15 +355,15 @@ def _print_recorded(stream: Stream) -> None:
 
 
 def main(stream: Stream, kernel, host) -> None:
-    """The command line of such a rung: `--size 300,200` checks it at that size, and times it there if it is large enough."""
+    """The command line of such a rung: `--size 300,200` checks and times it at that size, if that is not too large, or too small."""
     modes = ",".join(stream.modes)
     what = f"Check and time {stream.rung} on the GPU; without one, compile it and run it as host code."
     parser = argparse.ArgumentParser(description=what)
     parser.add_argument("--size", type=lambda text: _size(stream, text), metavar=modes, help="if not given: checked at random sizes")
     size = parser.parse_args().size
     try:
-        large = size and stream.bytes(size) >= SMALLEST
-        through_sizes(stream, kernel, host, [size] if size else None, [size] if large else None)
+        moved = stream.bytes(size) if size else 0
+        through_sizes(stream, kernel, host, [size] if 0 < moved <= LARGEST else None, [size] if moved >= SMALLEST else None)
     except LadderError as error:
         sys.exit(f"{type(error).__name__}: {error}")
 
