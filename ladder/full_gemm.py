@@ -111,7 +111,8 @@ def store_tile(acc: cute.Tensor, mma: cute.TiledMma, sC: cute.Tensor, tma_c: cut
     tRsC = to_smem.get_slice(thread).partition_D(sC)  # (values, 1, columns / 16, BUFFERS)
     sums = to_smem.retile(acc)  # ((8, columns of the tile / 16), rows of the tile / 64, 1): 8 values are a thread's part of a stmatrix
     sums = cute.logical_divide(sums, (columns // 2,))  # ((a thread's values of a piece, pieces along n), pieces along m, 1)
-    sC_pieces, gC_pieces = tma_slices(tma_c, sC, cute.local_tile(tC, (rows, columns), (None, None)))
+    gC = cute.local_tile(tC, (rows, columns), (None, None))  # (piece, pieces along m, pieces along n)
+    sC_pieces, gC_pieces = tma_slices(tma_c, sC, gC)
     across, down = cute.size(sums, mode=[0, 1]), cute.size(sums, mode=[1])
     for piece in cutlass.range_constexpr(down * across):
         i, j, buffer = piece // across, piece % across, piece % BUFFERS
@@ -124,7 +125,8 @@ def store_tile(acc: cute.Tensor, mma: cute.TiledMma, sC: cute.Tensor, tma_c: cut
         cute.arch.fence_proxy("async.shared", space="cta")  # what these threads wrote, TMA sees
         cute.arch.barrier(barrier_id=STORED + wg, number_of_threads=WARPGROUP)
         if storing:
-            cute.copy(tma_c, sC_pieces[None, buffer], gC_pieces[None, row + i, column + j])
+            if cute.elem_less((row + i, column + j), (cute.size(gC, mode=[2]), cute.size(gC, mode=[3]))):  # else all of it is past an edge
+                cute.copy(tma_c, sC_pieces[None, buffer], gC_pieces[None, row + i, column + j])
             cute.arch.cp_async_bulk_commit_group()
 
 

@@ -1,13 +1,14 @@
 """The fast one: C = A B^T on Hopper for fp16 and bf16, any majors, any sizes, with a configuration that its shape asks for.
 
-The kernel is `ladder.full_gemm`'s, made general: the tile, the cluster and the raster are a Config; A may be m-contiguous and B n-contiguous, since TMA
-and WGMMA take either; a C that is m-contiguous is its own transpose: C^T = B A^T. A is (M,K), B is (N,K), C is (M,N); in each, one mode is contiguous
-and a multiple of 16 bytes.
+The kernel is `ladder.full_gemm`'s, made general: tile and cluster are a Config, chosen by what the shape costs; A may be m-contiguous and B n-contiguous,
+since TMA and WGMMA take either; and where C is m-contiguous, its transpose is computed, C^T = B A^T. A is (M,K), B is (N,K), C is (M,N); in each, one
+mode is contiguous and a multiple of 16 bytes.
 
     python -m ladder.hopper_gemm --mnk 4096,4096,4096      checks and times it on the GPU; without one, compiles it
 """
 
 from dataclasses import dataclass
+from math import prod
 
 import cuda.bindings.driver as cuda
 import cutlass
@@ -21,28 +22,32 @@ from ladder.full_gemm import (
 )  # fmt: skip
 from ladder.multistage import make_ring
 from ladder.needs import need
-from ladder.persistent import balanced, multiprocessors
+from ladder.persistent import H200_SMS, balanced, multiprocessors
 
 SMEM_BYTES = 227 * 1024
 PIECE_M = 64  # rows of C that leave at once: one WGMMA's
 MAJORS = OperandMajorMode.MN, OperandMajorMode.K  # by the mode of an operand that is contiguous, 0 or 1
-TILES = (128, 128), (128, 160), (128, 192)
+GROUP = 8  # columns of clusters that are computed side by side
+TILES = (128, 128), (128, 160), (128, 192), (64, 128), (64, 192), (64, 64)
+CLUSTERS = (2, 1), (1, 2), (1, 1)
+FETCH = 82  # an SM multiplies as many elements of C as this in the time in which it fetches one row of A or B; measured on an H200
 
 
 @dataclass(frozen=True)
 class Config:
-    """tile: (M, N) of C that one consumer warpgroup computes. cluster: blocks (M, N) that share operands. group, along: the raster, bands of
-    `group` tiles side by side, walked along "m" or "n"; counted in clusters.
-    """
+    """tile: (M, N) of C that one consumer warpgroup computes. cluster: blocks (M, N) that share operands."""
 
     tile: tuple[int, int] = (128, 128)
     cluster: tuple[int, int] = (2, 1)
-    group: int = 8
-    along: str = "m"
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of a cluster."""
+        return self.cluster[0] * self.cluster[1]
 
     @property
     def piece_n(self) -> int:
-        """Columns of C that leave at once, in a row of 128 or 64 bytes."""
+        """Columns of C that leave at once, in rows of 128 or 64 bytes."""
         return 64 if self.tile[1] % 64 == 0 else 32
 
     @property
@@ -50,25 +55,27 @@ class Config:
         """How many tiles of A and B fit beside the pieces of C that are on their way, with 1 KB for barriers."""
         return (SMEM_BYTES - 1024 - CONSUMERS * BUFFERS * PIECE_M * self.piece_n * 2) // (sum(self.tile) * TILE_K * 2)
 
-    def clusters(self, M: int, N: int) -> tuple[int, int]:
-        """How many clusters it takes along m and along n."""
-        return tuple(-(-size // (tile * blocks)) for size, tile, blocks in zip((M, N), self.tile, self.cluster, strict=True))
+    def clusters(self, M: int, N: int) -> int:
+        """How many clusters it takes to cover C."""
+        return prod(-(-size // (tile * blocks)) for size, tile, blocks in zip((M, N), self.tile, self.cluster, strict=True))
+
+    def cost(self, M: int, N: int, sms: int) -> int:
+        """How long it takes, in elements of C that one SM multiplies: rounds of tiles, each as long as its multiplies or its loads take."""
+        rounds = -(-self.clusters(M, N) // (sms // self.blocks))
+        (tile_m, tile_n), (cluster_m, cluster_n) = self.tile, self.cluster
+        return rounds * max(tile_m * tile_n, FETCH * (tile_m // cluster_n + tile_n // cluster_m))
 
 
-def choose(M: int, N: int, K: int, sms: int) -> Config:
-    """The configuration for a shape on a GPU of that many SMs."""
-    candidates = []
-    for tile in TILES:
-        cluster = (2, 1) if M > tile[0] else (1, 2) if N > tile[1] else (1, 1)
-        candidates.append(Config(tile, cluster))
+def choose(M: int, N: int, sms: int = H200_SMS) -> Config:
+    """The configuration for a shape on a GPU of that many SMs: the one of least cost, of equals the one that computes least, the first.
 
-    def busiest(config: Config) -> int:
-        """Elements of C that the SM with the most work computes."""
-        m, n = config.clusters(M, N)
-        blocks = config.cluster[0] * config.cluster[1]
-        return -(-m * n // (sms // blocks)) * config.tile[0] * config.tile[1]
+    K is not looked at: it makes all of them take longer alike.
 
-    return min(candidates, key=busiest)
+    >>> choose(4096, 4096), choose(8192, 8192)
+    (Config(tile=(128, 128), cluster=(2, 1)), Config(tile=(128, 192), cluster=(2, 1)))
+    """
+    configs = (Config(tile, cluster) for tile in TILES for cluster in CLUSTERS)
+    return min(configs, key=lambda config: (config.cost(M, N, sms), config.clusters(M, N) * config.blocks * prod(config.tile)))
 
 
 def smem_tiles(rows: int, cols: int, contiguous: int, stages: tuple[int, ...], dtype):
@@ -88,22 +95,12 @@ def transposed(tensor: cute.Tensor) -> cute.Tensor:
     return cute.make_tensor(tensor.iterator, cute.select(tensor.layout, mode=[1, 0]))
 
 
-@cute.jit
-def cluster_at(index: cutlass.Int32, m: cutlass.Int32, n: cutlass.Int32, config: cutlass.Constexpr):
-    """(m, n) of the index-th cluster of m x n."""
-    if cutlass.const_expr(config.along == "m"):
-        return tile_at(index, m, n, config.group)
-    else:
-        at_n, at_m = tile_at(index, n, m, config.group)
-        return at_m, at_n
-
-
 @cute.kernel
 def hopper_kernel(
     tma_a: cute.CopyAtom, tA: cute.Tensor, tma_b: cute.CopyAtom, tB: cute.Tensor, tma_c: cute.CopyAtom, tC: cute.Tensor, mma: cute.TiledMma,
     layout_a: cute.ComposedLayout, layout_b: cute.ComposedLayout, layout_c: cute.ComposedLayout, dtype: cutlass.Constexpr, config: cutlass.Constexpr,
 ):  # fmt: skip
-    """As the kernel of ladder.full_gemm, with the tile, the cluster and the raster of `config`."""
+    """As the kernel of ladder.full_gemm, with the tile and the cluster of `config`."""
     (tile_m, tile_n), (cluster_m, cluster_n), stages = config.tile, config.cluster, config.stages
     thread, _, _ = cute.arch.thread_idx()
     wg = cute.arch.make_warp_uniform(thread // WARPGROUP)
@@ -128,7 +125,7 @@ def hopper_kernel(
             mask_b = cpasync.create_tma_multicast_mask(layout, here, 1) if cluster_m > 1 else None
             state = pipeline.make_pipeline_state(pipeline.PipelineUserType.Producer, stages)
             for tile in cutlass.range(cluster, along_m * along_n, clusters, unroll=1):
-                m, n = cluster_at(tile, along_m, along_n, config)
+                m, n = tile_at(tile, along_m, along_n, GROUP)
                 a = tma_a, tAgA[None, m * cluster_m + block_m, None], tAsA
                 b = tma_b, tBgB[None, n * cluster_n + block_n, None], tBsB
                 state = load_tiles(ring, state, a, b, k_tiles, (mask_a, mask_b))
@@ -143,7 +140,7 @@ def hopper_kernel(
             state.advance(k_tiles)
             cute.arch.barrier_arrive(barrier_id=TURN, number_of_threads=CONSUMERS * WARPGROUP)
         for tile in cutlass.range(cluster + wg * clusters, along_m * along_n, CONSUMERS * clusters, unroll=1):
-            m, n = cluster_at(tile, along_m, along_n, config)
+            m, n = tile_at(tile, along_m, along_n, GROUP)
             cute.arch.barrier(barrier_id=TURN + wg, number_of_threads=CONSUMERS * WARPGROUP)
             state, held = multiply_all(ring, state, mma, acc, tCrA, tCrB, k_tiles)
             cute.arch.barrier_arrive(barrier_id=TURN + 1 - wg, number_of_threads=CONSUMERS * WARPGROUP)
@@ -170,12 +167,11 @@ def gemm_with(config: Config | None):
     return gemm
 
 
-@cute.jit
-def launch(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, stream: cuda.CUstream, config: cutlass.Constexpr):
+def launch(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, stream: cuda.CUstream, config: Config | None):
     """Launch for an n-contiguous C."""
     M, N = mC.shape
     dtype, a, b = mC.element_type, contiguous_mode(mA), contiguous_mode(mB)
-    config = config or choose(M, N, cute.size(mA, mode=[1]), multiprocessors())
+    config = config or choose(M, N, multiprocessors())
     (tile_m, tile_n), (cluster_m, cluster_n), stages = config.tile, config.cluster, config.stages
     layout_a = smem_tiles(tile_m, TILE_K, a, (stages,), dtype)
     layout_b = smem_tiles(tile_n, TILE_K, b, (stages,), dtype)
@@ -187,11 +183,10 @@ def launch(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, stream: cuda.CUstr
         cpasync.CopyBulkTensorTileS2GOp(), mC, cute.slice_(layout_c, (None, None, 0, 0)), (PIECE_M, config.piece_n)
     )
     op = warpgroup.MmaF16BF16Op(dtype, cutlass.Float32, (64, tile_n, 16), warpgroup.OperandSource.SMEM, MAJORS[a], MAJORS[b])
-    clusters = cute.size(config.clusters(M, N))
     hopper_kernel(
         tma_a, tA, tma_b, tB, tma_c, tC, cute.make_tiled_mma(cute.make_mma_atom(op)), layout_a, layout_b, layout_c, dtype, config
     ).launch(
-        grid=(cluster_m, cluster_n, balanced(clusters, multiprocessors() // (cluster_m * cluster_n))),
+        grid=(cluster_m, cluster_n, balanced(config.clusters(M, N), multiprocessors() // config.blocks)),
         block=((CONSUMERS + 1) * WARPGROUP, 1, 1),
         cluster=(cluster_m, cluster_n, 1),
         min_blocks_per_mp=1,

@@ -89,7 +89,7 @@ def compile_gemm_for(gemm, layouts, arch: str = "sm_90a") -> Compiled:
 
     from ladder import binding
 
-    return compile_for(binding.with_pointers(gemm, layouts), binding.any_pointers(len(layouts)), make_fake_stream(), arch=arch)
+    return compile_for(binding.with_pointers(gemm, layouts), *binding.any_pointers(count=len(layouts)), make_fake_stream(), arch=arch)
 
 
 def fake_tensor(layout, dtype=None, assumed_align: int = 16):

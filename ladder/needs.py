@@ -7,12 +7,12 @@ MODES = {"A": "MK", "B": "NK", "C": "MN"}
 LONGEST = 2**31 - 2**14  # slots that an operand may span: kernels count in 32 bits, and a little past the end
 
 
-def need(mA, mB, mC, *, A: str = "any", B: str = "any", C: str = "any", dtypes=("Float16",)) -> None:
+def need(mA, mB, mC, *, A: str | None = "any", B: str | None = "any", C: str | None = "any", dtypes=("Float16",)) -> None:
     """Raise LadderError unless A (M,K), B (N,K) and C (M,N) fit a kernel that moves 16 bytes at once.
 
-    mA, mB, mC: tensors, as a @cute.jit function gets them. A, B, C: the mode that must be contiguous ("k", "m", "n"), or "any" for
-    either of the two. dtypes: names of the DSL's types; A, B and C must be of one of them, the same one.
-    What is known only at run time (a dynamic size or stride) is not looked at.
+    mA, mB, mC: tensors, as a @cute.jit function gets them. A, B, C: the mode that must be contiguous ("k", "m", "n"), "any" for either of
+    the two, or None for an operand that is moved element by element: any layout will do. dtypes: names of the DSL's types; A, B and C
+    must be of one of them, the same one. What is known only at run time (a dynamic size or stride) is not looked at.
     """
     tensors = {"A": mA, "B": mB, "C": mC}
     types = {name: tensor.element_type.__name__ for name, tensor in tensors.items()}
@@ -22,7 +22,8 @@ def need(mA, mB, mC, *, A: str = "any", B: str = "any", C: str = "any", dtypes=(
         if dtype != types["A"]:
             raise LadderError(f"{name} holds {dtype} and A {types['A']}; they must be of one type")
     for (name, tensor), contiguous in zip(tensors.items(), (A, B, C), strict=True):
-        need_matrix(name, tensor.shape, tensor.stride, contiguous, tensor.element_type.width // 8)
+        if contiguous is not None:
+            need_matrix(name, tensor.shape, tensor.stride, contiguous, tensor.element_type.width // 8)
     for name, mode, other, its in (("B", 1, "A", 1), ("C", 0, "A", 0), ("C", 1, "B", 0)):
         want, got = tensors[other].shape[its], tensors[name].shape[mode]
         if all(isinstance(size, int) for size in (want, got)) and want != got:
@@ -80,9 +81,9 @@ def need_matrix(name: str, shape, stride, contiguous: str = "any", width: int = 
     width: bytes of an element. modes: MODES[name] if not given. contiguous: the mode that must be, of these in small letters, or "any".
 
     >>> need_matrix("A", (128, 72), (72, 1))
-    >>> need_matrix("A", (128, 100), (100, 1))
+    >>> need_matrix("A", (128, 20), (20, 1))
     Traceback (most recent call last):
-    ladder.errors.LadderError: A has K = 100, 200 bytes; this kernel moves 16 bytes at once, so K must be a multiple of 8: 96 or 104
+    ladder.errors.LadderError: A has K = 20 contiguous, 40 bytes; this kernel moves 16 bytes at once, so K must be a multiple of 8: 16 or 24
     """
     modes = modes or MODES[name]
     if len(shape) != 2 or any(isinstance(mode, tuple) for mode in (*shape, *stride)):
@@ -108,8 +109,9 @@ def _misaligned(name, modes, shape, stride, mode, vector, width) -> str:
     moves = f"this kernel moves {VECTOR_BYTES} bytes at once"
     size, step = shape[mode], stride[1 - mode]
     if isinstance(size, int) and size % vector:
-        return f"{name} has {modes[mode]} = {size}, {size * width} bytes; {moves}, so {modes[mode]} must be {_multiple(size, vector)}"
-    if not _is_one(shape[1 - mode]) and (step % vector or step < 1):  # the stride of a mode of size 1 means nothing
+        must = f"{modes[mode]} must be {_multiple(size, vector)}"
+        return f"{name} has {modes[mode]} = {size} contiguous, {size * width} bytes; {moves}, so {must}"
+    if step % vector or step < 1:
         return f"{name} has stride {step} along {modes[1 - mode]}, {step * width} bytes; {moves}, so it must be {_multiple(step, vector)}"
     return ""
 

@@ -34,6 +34,7 @@ RUNGS = {
     name: (4096, 4096, 4096) for name in ("naive", "tiled", "tiled_swizzled")
 }  # rung, a module of ladder with <rung>_gemm -> the size it is timed at
 STREAMS = (ELEMENTWISE, GEMV, TRANSPOSE)  # rungs that memory limits, modules of ladder with a function of that name
+ROW_MAJOR = {"tensor_core", "simple_gemm"}  # rungs whose C is timed row-major: all that write it in whole vectors
 CELL_SECONDS = 600
 VERDICTS = """\
 import json as _json, sys as _sys
@@ -190,7 +191,8 @@ def _record_rungs(root: Path, machine: Preflight, again: bool) -> bool:
     """Measure each GEMM; write its rows and cuBLAS's."""
     ok = True
     for rung, mnk in RUNGS.items():
-        rows_of = f"harness.measure_rung({rung!r}, {rung}.{rung}_gemm, {mnk})"
+        output = "row_major_output" if rung in ROW_MAJOR else "padded_output"
+        rows_of = f"harness.measure_rung({rung!r}, {rung}.{rung}_gemm, {mnk}, output=harness.{output})"
         ok &= _record_rows(root, machine, again, rung, dict(zip("mnk", mnk, strict=True)), "harness", rows_of)
     return ok
 

@@ -1,10 +1,12 @@
 """Time kernels against each other on the GPU, so that the ratio means something.
 
 All candidates run in one loop, round by round, on inputs that rotate past twice the L2 cache; each candidate's rotation is one
-CUDA graph, so that the host's launches are not what is measured. Medians, with their spread and the GPU's clock and power.
+CUDA graph, so that the host's launches are not what is measured. Where power limits the clock, what runs before a candidate shows in its
+time: so each runs for a while before it is timed, and each round has an order of its own. Medians, with their spread and the GPU's clock and power.
 """
 
 import math
+import random
 import subprocess
 import threading
 import time
@@ -15,6 +17,7 @@ import numpy as np
 from ladder.errors import LadderError
 
 MOST_SETS = 4096
+LEAD_MS, SAMPLE_MS = 10.0, 2.0  # how long a candidate runs, at the least, before it is timed and while it is
 
 
 @dataclass(frozen=True)
@@ -49,11 +52,11 @@ def timed(candidates: dict, set_bytes: int, *, rounds: int = 11, settle: float =
     graphs = {name: _graph(torch, each) for name, each in calls.items()}
     with _Sampler(str(torch.cuda.get_device_properties(0).uuid)) as sampler:
         once = _settle(torch, graphs, settle)
-        repeats = {name: max(1, math.ceil(2.0 / ms)) for name, ms in once.items()}  # samples of 2 ms or more
+        lead, repeats = ({name: max(1, math.ceil(least / ms)) for name, ms in once.items()} for least in (LEAD_MS, SAMPLE_MS))
         sampler.start()
         samples = {name: [] for name in graphs}
         for _ in range(rounds):
-            for name, ms in _round(torch, graphs, repeats).items():
+            for name, ms in _round(torch, graphs, lead, repeats).items():
                 samples[name].append(ms / (repeats[name] * sets))
         state = sampler.medians()
     return {name: _timing(name, np.array(ms), state) for name, ms in samples.items()}
@@ -87,18 +90,20 @@ def _settle(torch, graphs, seconds: float) -> dict[str, float]:
     """Run all candidates until the clock has settled; return the milliseconds of one replay of each."""
     end, once = time.monotonic() + seconds, None
     while once is None or time.monotonic() < end:
-        once = _round(torch, graphs, dict.fromkeys(graphs, 1))
+        once = _round(torch, graphs, dict.fromkeys(graphs, 0), dict.fromkeys(graphs, 1))
     return once
 
 
-def _round(torch, graphs, repeats) -> dict[str, float]:
-    """Replay each graph `repeats` times, one candidate after the other; return the milliseconds that each took in all."""
+def _round(torch, graphs, lead, repeats) -> dict[str, float]:
+    """Replay each graph, one candidate after the other in random order; return the milliseconds of its `repeats`, after `lead` untimed ones."""
     events = {}
-    for name, graph in graphs.items():
+    for name in random.sample(list(graphs), len(graphs)):
+        for _ in range(lead[name]):
+            graphs[name].replay()
         start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
         start.record()
         for _ in range(repeats[name]):
-            graph.replay()
+            graphs[name].replay()
         stop.record()
         events[name] = start, stop
     torch.cuda.synchronize()

@@ -68,7 +68,7 @@ def test_rows_may_stand_apart():
 
 
 @pytest.mark.parametrize("layouts, words", [
-    (GEMV.layouts(16, 100), "A has K = 100, 200 bytes; .* K must be a multiple of 8: 96 or 104"),
+    (GEMV.layouts(16, 100), "A has K = 100 contiguous, 200 bytes; .* K must be a multiple of 8: 96 or 104"),
     ((Layout((16, 64), (1, 16)), Layout(64), Layout(16)), r"A has layout \(16,64\):\(1,16\); its K must be contiguous"),
     ((Layout((16, 64), (68, 1)), Layout(64), Layout(16)), "A has stride 68 along M, 136 bytes; .* a multiple of 8: 64 or 72"),
     ((Layout((16, 64), (64, 1)), Layout(72), Layout(16)), "x has K = 72 and A has 64"),

@@ -540,7 +540,7 @@ class StandInTorch(types.SimpleNamespace):
     """Just enough of torch.cuda for `timed`: a clock that each launch moves on, and graphs that replay what was captured."""
 
     def __init__(self, l2=10_000):
-        self.clock, self.launched, self.capturing = 0.0, Counter(), None
+        self.clock, self.launched, self.capturing, self.timed = 0.0, Counter(), None, []
         outer = self
 
         class Graph:
@@ -555,6 +555,7 @@ class StandInTorch(types.SimpleNamespace):
 
             def record(self):
                 self.at = outer.clock
+                outer.timed.append(dict(outer.launched))
 
             def elapsed_time(self, stop):
                 return stop.at - self.at
@@ -588,6 +589,12 @@ def test_timed_interleaves_and_takes_medians(monkeypatch, fake_smi):
     assert times["slow"].ms == pytest.approx(4) and times["fast"].ms == pytest.approx(0.1) and times["fast"].rounds == 5
     assert times["slow"].spread == pytest.approx(0)
     assert times["fast"].clock_mhz in (1500, None), "read while timing; the stand-in run may be over before nvidia-smi is asked"
+    orders = set()
+    for start, before in zip(torch.timed[-20::2], [*torch.timed[-21:-1:2]], strict=True):
+        ran = {name: n - before.get(name, 0) for name, n in start.items() if n != before.get(name, 0)}
+        assert len(ran) == 1, "between two timed stretches runs the candidate that is timed next, and only it"
+        orders.add(next(iter(ran)))
+    assert orders == {"slow", "fast"}
     with pytest.raises(LadderError, match="too small to time"):
         timing.timed(slow_and_fast, set_bytes=2)
 

@@ -122,8 +122,8 @@ def test_rows_may_stand_apart():
 
 
 @pytest.mark.parametrize("layouts, words", [
-    (TRANSPOSE.layouts(64, 100), "A has N = 100, 200 bytes; .* N must be a multiple of 8: 96 or 104"),
-    (TRANSPOSE.layouts(3, 64), "B has M = 3, 6 bytes; .* M must be a multiple of 8: 8$"),
+    (TRANSPOSE.layouts(64, 100), "A has N = 100 contiguous, 200 bytes; .* N must be a multiple of 8: 96 or 104"),
+    (TRANSPOSE.layouts(3, 64), "B has M = 3 contiguous, 6 bytes; .* M must be a multiple of 8: 8$"),
     ((Layout((16, 64), (1, 16)), Layout((64, 16), (16, 1))), "A has layout .* its N must be contiguous"),
     ((Layout((16, 64), (64, 1)), Layout((64, 16), (1, 64))), "B has layout .* its M must be contiguous"),
     ((Layout((16, 64), (64, 1)), Layout((16, 64), (64, 1))), "B has N = 16 and A has 64"),
