@@ -119,7 +119,9 @@ def results_part(root: Path) -> str:
     """What is in results/: products that lessons checked, and how fast the kernels were."""
     lessons, rungs = (_read(root / "results" / name) for name in ("gpu.json", "ladder.json"))
     checked = [_lesson_row(name, one) for name, one in sorted((lessons or {}).items()) if name.startswith("notebooks/") and one["checks"]]
-    timed = [_rung_row(row) for row in sorted(rungs or [], key=lambda row: (row["gpu"], _size(row), row["ms"] is None, -(row["ms"] or 0)))]
+    in_order = sorted(rungs or [], key=lambda row: (row["gpu"], _size(row), row["ms"] is None, -(row["ms"] or 0)))
+    timed = [_rung_row(row) for row in in_order if row.get("gb_s") is None]
+    moved = [_stream_row(row, in_order) for row in in_order if row.get("gb_s") is not None]
     parts = []
     if checked:
         head = "| lesson, on a GPU | products against cuBLAS | largest error, and its bound | GPU | date |\n| --- | --- | --- | --- | --- |"
@@ -127,6 +129,9 @@ def results_part(root: Path) -> str:
     if timed:
         head = "| kernel | M x N x K, type | TFLOP/s | speed, cuBLAS = 1 | GPU | date |\n| --- | --- | --- | --- | --- | --- |"
         parts.append("\n".join([head, *timed]))
+    if moved:
+        head = "| kernel that memory limits | size, type | GB/s | speed, a copy = 1 | GPU | date |\n| --- | --- | --- | --- | --- | --- |"
+        parts.append("\n".join([head, *moved]))
     if counted := recorded(root / "results" / COUNTED.name)[0]:
         same = sum(each.conflicts == each.what.predicted().conflicts for each in counted)
         told = f"Bank conflicts by the model are as many as the profiler counted on {same} of {len(counted)} accesses to shared memory"
@@ -144,13 +149,23 @@ def _lesson_row(name: str, record: dict) -> str:
 
 
 def _rung_row(row: dict) -> str:
-    name = f"[{row['rung']}](ladder/{row['rung']}.py)" if (ROOT / "ladder" / f"{row['rung']}.py").is_file() else row["rung"]
     speed, ratio = (f"{value:.3g}" if value is not None else "–" for value in (row["tflops"], row["cublas_ratio"]))
-    return f"| {name} | {_size(row)}, {row['dtype']} | {speed} | {ratio} | {row['gpu']} | {row['date'][:10]} |"
+    return f"| {_rung_name(row)} | {_size(row)}, {row['dtype']} | {speed} | {ratio} | {row['gpu']} | {row['date'][:10]} |"
+
+
+def _stream_row(row: dict, rows: list[dict]) -> str:
+    """A kernel that memory limits, beside the copy of the same run."""
+    copy = next((each for each in rows if each["rung"] == "copy" and each["run"] == row["run"]), None)
+    ratio = f"{copy['ms'] / row['ms']:.3f}" if copy else "–"
+    return f"| {_rung_name(row)} | {_size(row)}, {row['dtype']} | {row['gb_s']:.0f} | {ratio} | {row['gpu']} | {row['date'][:10]} |"
+
+
+def _rung_name(row: dict) -> str:
+    return f"[{row['rung']}](ladder/{row['rung']}.py)" if (ROOT / "ladder" / f"{row['rung']}.py").is_file() else row["rung"]
 
 
 def _size(row: dict) -> str:
-    return " x ".join(str(row[mode]) for mode in "mnk")
+    return " x ".join(str(row[mode]) for mode in "mnk" if row[mode] is not None)
 
 
 def _read(path: Path):

@@ -1,4 +1,4 @@
-"""Call a GEMM that takes tensors with pointers instead, so that any layout can be used. Imports the DSL: import it late.
+"""Call a kernel that takes tensors with pointers instead, so that any layout can be used. Imports the DSL: import it late.
 
 DLPack carries flat shapes only, so tensors of nested layouts are made inside the traced call, from a pointer and the layout.
 """
@@ -14,48 +14,42 @@ def _tensors(pointers, layouts):
     return [cute.make_tensor(p, cute.make_layout(L.shape, stride=L.stride)) for p, L in zip(pointers, layouts, strict=True)]
 
 
-def with_pointers(gemm, layouts, stream=True):
-    """A jit function of three pointers (and a stream) that calls `gemm` on tensors with these three layouts."""
-    if stream:
+def with_pointers(kernel, layouts):
+    """A jit function of a pointer for each layout (and a stream, if `kernel` takes one) that calls `kernel` on tensors of these layouts."""
 
-        @cute.jit
-        def call(a: cute.Pointer, b: cute.Pointer, c: cute.Pointer, stream: cuda.CUstream):
-            gemm(*_tensors((a, b, c), layouts), stream)
-
-    else:
-
-        @cute.jit
-        def call(a: cute.Pointer, b: cute.Pointer, c: cute.Pointer):
-            gemm(*_tensors((a, b, c), layouts))
+    @cute.jit
+    def call(*arguments):
+        pointers, stream = arguments[: len(layouts)], arguments[len(layouts) :]
+        kernel(*_tensors(pointers, layouts), *stream)
 
     return call
 
 
-def any_pointers(dtype=Float16):
-    """Three pointers that stand for device buffers while compiling."""
-    return [nullptr(dtype, AddressSpace.gmem, assumed_align=16) for _ in range(3)]
+def any_pointers(dtype=Float16, count: int = 3):
+    """Pointers that stand for device buffers while compiling."""
+    return [nullptr(dtype, AddressSpace.gmem, assumed_align=16) for _ in range(count)]
 
 
-def compile_for_host(gemm, operands):
-    """Compile host code and return run(a, b, c) on the flat numpy buffers of the three operands."""
+def compile_for_host(kernel, operands):
+    """Compile host code and return run(*buffers) on the flat numpy buffers of the operands."""
 
     def pointers(buffers):
         return [make_ptr(Float16, x.ctypes.data + 2 * o.base, AddressSpace.generic) for x, o in zip(buffers, operands, strict=True)]
 
-    compiled = cute.compile(with_pointers(gemm, [o.layout for o in operands], stream=False), *pointers([o.blank() for o in operands]))
+    compiled = cute.compile(with_pointers(kernel, [o.layout for o in operands]), *pointers([o.blank() for o in operands]))
     return lambda *buffers: compiled(*pointers(buffers))
 
 
-def compile_for_gpu(gemm, operands, dtype=Float16):
-    """Compile for the GPU that is here and return launch(a, b, c) on flat torch buffers, on torch's current stream.
+def compile_for_gpu(kernel, operands, dtype=Float16):
+    """Compile for the GPU that is here and return launch(*buffers) on flat torch buffers, on torch's current stream.
 
-    operands: three with a .layout, and a .base, where offset 0 lies in the buffer. dtype: one of two bytes.
+    operands: each with a .layout, and a .base, where offset 0 lies in its buffer. dtype: one of two bytes.
     """
     import torch
 
     torch.zeros(1, device="cuda")  # the DSL finds the GPU only once there is a context
     stream = cuda.CUstream(torch.cuda.current_stream().cuda_stream)
-    compiled = cute.compile(with_pointers(gemm, [o.layout for o in operands]), *any_pointers(dtype), stream)
+    compiled = cute.compile(with_pointers(kernel, [o.layout for o in operands]), *any_pointers(dtype, len(operands)), stream)
 
     def launch(*buffers):
         starts = [x.data_ptr() + 2 * o.base for x, o in zip(buffers, operands, strict=True)]

@@ -135,11 +135,21 @@ def trial(run, operands, device, values) -> Trial:
     buffers = [device.put(flat) for flat in (a, b, C.blank())]
     run(*buffers)
     device.sync()
-    a_after, b_after, c = (device.get(buffer) for buffer in buffers)
-    outside = C.strays(c)
-    inputs = sum(int(np.count_nonzero(x.view(np.uint16) != y.view(np.uint16))) for x, y in ((a, a_after), (b, b_after)))
-    note = f"it wrote {_elements(outside)} outside C" if outside else f"it changed {_elements(inputs)} of its inputs" if inputs else ""
-    return Trial(A.read(a), B.read(b), C.read(c), want, device.cublas(*buffers[:2], operands), outside + inputs, note)
+    after = [device.get(buffer) for buffer in buffers]
+    strayed, note = strays(operands, (a, b), after)
+    return Trial(A.read(a), B.read(b), C.read(after[-1]), want, device.cublas(*buffers[:2], operands), strayed, note)
+
+
+def strays(operands, before, after) -> tuple[int, str]:
+    """How many elements a kernel changed that were not its to change, and a note that says so in words.
+
+    operands: the inputs and, last, the result. before: the inputs' flat buffers as they were; after: all buffers as they are now.
+    """
+    result = operands[-1]
+    outside = result.strays(after[-1])
+    inputs = sum(int(np.count_nonzero(x.view(np.uint16) != y.view(np.uint16))) for x, y in zip(before, after[:-1], strict=True))
+    changed = f"it changed {_elements(inputs)} of its inputs" if inputs else ""
+    return outside + inputs, f"it wrote {_elements(outside)} outside {result.name}" if outside else changed
 
 
 def _elements(n: int) -> str:

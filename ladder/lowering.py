@@ -82,14 +82,14 @@ def compile_for(fn, *args, arch: str = "sm_90a") -> Compiled:
 
 
 def compile_gemm_for(gemm, layouts, arch: str = "sm_90a") -> Compiled:
-    """`compile_for` of a GEMM gemm(mA, mB, mC, stream) for three layouts, nested ones too."""
+    """`compile_for` of a GEMM gemm(mA, mB, mC, stream), or a kernel of any number of operands, for their layouts, nested ones too."""
     if not has_dsl():
         raise LadderError(NEEDS_DSL)
     from cutlass.cute.runtime import make_fake_stream
 
     from ladder import binding
 
-    return compile_for(binding.with_pointers(gemm, layouts), *binding.any_pointers(), make_fake_stream(), arch=arch)
+    return compile_for(binding.with_pointers(gemm, layouts), *binding.any_pointers(count=len(layouts)), make_fake_stream(), arch=arch)
 
 
 def fake_tensor(layout, dtype=None, assumed_align: int = 16):

@@ -4,6 +4,7 @@ from ladder.errors import LadderError
 
 VECTOR_BYTES = 16  # what cp.async, TMA and the widest load move at once: rows must start at a multiple of it
 MODES = {"A": "MK", "B": "NK", "C": "MN"}
+LONGEST = 2**31 - 2**14  # slots that an operand may span: kernels count in 32 bits, and a little past the end
 
 
 def need_hopper() -> None:
@@ -39,20 +40,65 @@ def need(mA, mB, mC, *, A: str | None = "any", B: str | None = "any", C: str | N
             raise LadderError(f"{name} has {MODES[name][mode]} = {got} and {other} has {want}; they must be the same")
 
 
-def need_matrix(name: str, shape, stride, contiguous: str = "any", width: int = 2) -> None:
+def need_operands(**operands) -> None:
+    """Raise LadderError unless these operands, of any names, fit each other and a kernel that moves 16 bytes at once.
+
+    operands: name=(tensor, modes) for one of a single mode, as x=(mX, "K"): contiguous, of any length, perhaps known only at run time.
+    name=(tensor, modes, contiguous) for a matrix, as A=(mA, "MK", "k"): as for `need_matrix`, and known while tracing. All are fp16,
+    start at a multiple of 16 bytes and span at most LONGEST slots; modes of one letter have one size.
+    """
+    sizes = {}
+    for name, (tensor, modes, *contiguous) in operands.items():
+        dtype, start = tensor.element_type.__name__, tensor.iterator.alignment
+        if dtype != "Float16":
+            raise LadderError(f"{name} holds {dtype}; this kernel takes Float16")
+        shape, stride = ((mode,) if not isinstance(mode, tuple) else mode for mode in (tensor.shape, tensor.stride))
+        need_matrix(name, shape, stride, *contiguous, modes=modes) if contiguous else need_line(name, shape, stride, modes)
+        if start % VECTOR_BYTES:
+            known = f"{name} is only known to start at a multiple of {start} byte{'s' * (start != 1)}"
+            raise LadderError(f"{known}; this kernel moves {VECTOR_BYTES} at once, so tell the tensor assumed_align={VECTOR_BYTES}")
+        if all(isinstance(number, int) for number in (*shape, *stride)):
+            spans = 1 + sum((size - 1) * step for size, step in zip(shape, stride, strict=True))
+            if spans > LONGEST:
+                raise LadderError(f"{name} spans {spans} slots; this kernel counts in 32 bits, so at most {LONGEST}")
+        elif contiguous:
+            late = f"{name} has layout {_text(shape)}:{_text(stride)}, some of it known only at run time"
+            raise LadderError(f"{late}; this kernel takes matrices that are known when it is compiled")
+        for mode, size in zip(modes, shape, strict=True):
+            other, want = sizes.setdefault(mode, (name, size))
+            if all(isinstance(known, int) for known in (size, want)) and size != want:
+                raise LadderError(f"{name} has {mode} = {size} and {other} has {want}; they must be the same")
+
+
+def need_line(name: str, shape, stride, modes: str) -> None:
+    """Raise LadderError unless this is one flat mode of contiguous elements, or of one element, whose stride means nothing.
+
+    >>> need_line("x", (7,), (2,), "K")
+    Traceback (most recent call last):
+    ladder.errors.LadderError: x has layout (7):(2); its K must be contiguous, of stride 1
+    """
+    if len(shape) != 1 or isinstance(shape[0], tuple):
+        raise LadderError(f"{name} has layout {_text(shape)}:{_text(stride)}; this kernel takes one flat mode, ({modes})")
+    if isinstance(shape[0], int) and shape[0] < 1:
+        raise LadderError(f"{name} has {modes} = {shape[0]}; it must be 1 or more")
+    if not _is_one(shape[0]) and not _is_one(stride[0]):  # a stride that is known only at run time makes no vectors
+        raise LadderError(f"{name} has layout {_text(shape)}:{_text(stride)}; its {modes} must be contiguous, of stride 1")
+
+
+def need_matrix(name: str, shape, stride, contiguous: str = "any", width: int = 2, modes: str | None = None) -> None:
     """Raise LadderError unless one mode of a matrix is contiguous and both its size and the other's stride are multiples of 16 bytes.
 
-    width: bytes of an element. contiguous: the mode that must be, of MODES[name] in small letters, or "any".
+    width: bytes of an element. modes: MODES[name] if not given. contiguous: the mode that must be, of these in small letters, or "any".
 
     >>> need_matrix("A", (128, 72), (72, 1))
     >>> need_matrix("A", (128, 20), (20, 1))
     Traceback (most recent call last):
     ladder.errors.LadderError: A has K = 20 contiguous, 40 bytes; this kernel moves 16 bytes at once, so K must be a multiple of 8: 16 or 24
     """
+    modes = modes or MODES[name]
     if len(shape) != 2 or any(isinstance(mode, tuple) for mode in (*shape, *stride)):
-        modes = ",".join(MODES[name])
-        raise LadderError(f"{name} has layout {_text(shape)}:{_text(stride)}; this kernel takes a matrix of two flat modes, ({modes})")
-    modes = MODES[name]
+        wants = f"a matrix of two flat modes, ({','.join(modes)})"
+        raise LadderError(f"{name} has layout {_text(shape)}:{_text(stride)}; this kernel takes {wants}")
     for mode, size in zip(modes, shape, strict=True):
         if isinstance(size, int) and size < 1:
             raise LadderError(f"{name} has {mode} = {size}; it must be 1 or more")
@@ -78,6 +124,10 @@ def _misaligned(name, modes, shape, stride, mode, vector, width) -> str:
     if step % vector or step < 1:
         return f"{name} has stride {step} along {modes[1 - mode]}, {step * width} bytes; {moves}, so it must be {_multiple(step, vector)}"
     return ""
+
+
+def _is_one(number) -> bool:
+    return isinstance(number, int) and number == 1  # a number of the DSL's compares to one of the DSL's
 
 
 def _multiple(value: int, vector: int) -> str:

@@ -1,7 +1,8 @@
 """Operands of a GEMM: a matrix is a layout over one flat fp16 buffer, with guard bands around it.
 
-What lies outside the layout - the guard bands and the holes of a padded layout - holds one particular NaN. A kernel that
-reads there gets NaN into its result; one that writes there changes it.
+What lies outside the layout - the guard bands and the holes of a padded layout - holds a NaN: around a result one particular one,
+around an input another. A kernel that reads there gets NaN into its result; one that writes there changes it, even if what it writes
+is what it made of the NaNs that it read.
 """
 
 from math import prod
@@ -14,6 +15,7 @@ from layoutviz.int_tuple import leaf_values
 
 GUARD = 8192  # elements on either side; a multiple of 8, so that the matrix itself starts at a multiple of 16 bytes
 SENTINEL = np.array(0x7E5A, np.uint16).view(np.float16)  # an fp16 NaN that no arithmetic makes
+INPUT_NAN = np.array(0x7EA5, np.uint16).view(np.float16)  # a CPU's arithmetic hands a NaN on with all its bits
 
 
 class Operand:
@@ -52,12 +54,12 @@ class Operand:
         return np.count_nonzero(taken) == self.table.size
 
     def blank(self) -> np.ndarray:
-        """float16[length] of the sentinel NaN."""
+        """float16[length] of the sentinel NaN: a result's buffer."""
         return np.full(self.length, SENTINEL)
 
     def place(self, values: np.ndarray) -> np.ndarray:
-        """float16[length] with values[rows, cols] where the layout puts them and the sentinel NaN elsewhere."""
-        flat = self.blank()
+        """float16[length] with values[rows, cols] where the layout puts them and the other NaN elsewhere: an input's buffer."""
+        flat = np.full(self.length, INPUT_NAN)
         flat[self.table] = values
         return flat
 

@@ -25,13 +25,15 @@ import nbformat
 from ladder import bank_counters
 from ladder.errors import LadderError
 from ladder.preflight import Preflight, preflight
+from ladder.streaming import ELEMENTWISE, GEMV, TRANSPOSE
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("ladder", "layoutviz")
-GPU_CALLS = re.compile(r"\b(gemm_through_layouts|against_cublas)\(")
+GPU_CALLS = re.compile(r"\b(gemm_through_layouts|against_cublas|through_sizes)\(")
 RUNGS = {
     name: (4096, 4096, 4096) for name in ("naive", "tiled", "tiled_swizzled")
 }  # rung, a module of ladder with <rung>_gemm -> the size it is timed at
+STREAMS = (ELEMENTWISE, GEMV, TRANSPOSE)  # rungs that memory limits, modules of ladder with a function of that name
 ROW_MAJOR = {"tensor_core", "simple_gemm"}  # rungs whose C is timed row-major: all that write it in whole vectors
 CELL_SECONDS = 600
 VERDICTS = """\
@@ -61,6 +63,7 @@ def main(arguments=None, root: Path = ROOT) -> int:
     ok = all([_record_notebook(name, root, machine, f"[{i}/{len(due)}]") for i, name in enumerate(due, 1)])
     if not options.only:
         ok &= _record_rungs(root, machine, again=options.all)
+        ok &= _record_streams(root, machine, again=options.all)
         ok &= _record_counters(root, again=options.all)
     return 0 if ok else 1
 
@@ -185,31 +188,51 @@ def _last_line(text: str) -> str:
 
 
 def _record_rungs(root: Path, machine: Preflight, again: bool) -> bool:
-    """Measure each rung in a process of its own; write its rows and cuBLAS's to results/ladder.json."""
-    path, ok = root / "results/ladder.json", True
+    """Measure each GEMM; write its rows and cuBLAS's."""
+    ok = True
     for rung, mnk in RUNGS.items():
-        rows, size = read_json(path, []), dict(zip("mnk", mnk, strict=True))
-        here = [row for row in rows if row["gpu"] == machine.gpu and {k: row[k] for k in "mnk"} == size]
-        code = _hash([f"from ladder import harness, {rung}"], root)
-        if not again and any(row["rung"] == rung and row.get("code") == code for row in here):
-            continue
-        print(f"rung {rung} at {'x'.join(map(str, mnk))} ...", flush=True)
         output = "row_major_output" if rung in ROW_MAJOR else "padded_output"
         rows_of = f"harness.measure_rung({rung!r}, {rung}.{rung}_gemm, {mnk}, output=harness.{output})"
-        script = f"import json; from ladder import harness, {rung}; print(json.dumps({rows_of}))"
-        try:
-            done = subprocess.run([sys.executable, "-c", script], cwd=root, capture_output=True, text=True, timeout=CELL_SECONDS)
-            fault = _last_line(done.stderr) if done.returncode else ""
-        except subprocess.TimeoutExpired:
-            fault = f"not done after {CELL_SECONDS} s"
-        if fault:
-            print(f"rung {rung}: {fault}", flush=True)
-            ok = False
-            continue
-        new = [row | {"code": code} for row in json.loads(done.stdout.splitlines()[-1])]
-        write_json(path, [row for row in rows if not (row in here and row["rung"] in {r["rung"] for r in new})] + new)
-        print(f"rung {rung}: " + ", ".join(f"{row['rung']} {row['tflops']} TFLOP/s" for row in new), flush=True)
+        ok &= _record_rows(root, machine, again, rung, dict(zip("mnk", mnk, strict=True)), "harness", rows_of)
     return ok
+
+
+def _record_streams(root: Path, machine: Preflight, again: bool) -> bool:
+    """Measure each rung that memory limits, at each of its sizes; write its rows, torch's and a copy's."""
+    ok = True
+    for stream in STREAMS:
+        for size in stream.times:
+            rows_of = f"streaming.measure_stream(streaming.{stream.rung.upper()}, {stream.rung}.{stream.rung}, {size})"
+            ok &= _record_rows(root, machine, again, stream.rung, stream.sizes_in_row(size), "streaming", rows_of)
+    return ok
+
+
+def _record_rows(root: Path, machine: Preflight, again: bool, rung: str, size: dict, module: str, rows_of: str) -> bool:
+    """Have a process of its own evaluate `rows_of`, the rows of a rung at this size, unless they are there; write them to ladder.json."""
+    path = root / "results/ladder.json"
+    rows = read_json(path, [])
+    here = [row for row in rows if row["gpu"] == machine.gpu and {k: row[k] for k in "mnk"} == size]
+    code = _hash([f"from ladder import {module}, {rung}"], root)
+    if not again and any(row["rung"] == rung and row.get("code") == code for row in here):
+        return True
+    print(f"rung {rung} at {'x'.join(str(n) for n in size.values() if n)} ...", flush=True)
+    script = f"import json; from ladder import {module}, {rung}; print(json.dumps({rows_of}))"
+    try:
+        done = subprocess.run([sys.executable, "-c", script], cwd=root, capture_output=True, text=True, timeout=CELL_SECONDS)
+        fault = _last_line(done.stderr) if done.returncode else ""
+    except subprocess.TimeoutExpired:
+        fault = f"not done after {CELL_SECONDS} s"
+    if fault:
+        print(f"rung {rung}: {fault}", flush=True)
+        return False
+    new = [row | {"code": code} for row in json.loads(done.stdout.splitlines()[-1])]
+    write_json(path, [row for row in rows if not (row in here and row["rung"] in {r["rung"] for r in new})] + new)
+    print(f"rung {rung}: " + ", ".join(f"{row['rung']} {_speed(row)}" for row in new), flush=True)
+    return True
+
+
+def _speed(row: dict) -> str:
+    return f"{row['gb_s']} GB/s" if row["tflops"] is None else f"{row['tflops']} TFLOP/s"
 
 
 def _record_counters(root: Path, again: bool) -> bool:

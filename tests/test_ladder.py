@@ -172,7 +172,18 @@ def test_operand_places_by_the_layouts_table():
                 assert flat[operand.base + layout(m, n)] == values[m, n]
         assert np.isnan(flat).sum() == len(flat) - 12 and operand.base % 8 == 0
         assert np.isnan(flat[:GUARD]).all() and np.isnan(flat[-GUARD:]).all()
-        assert operand.strays(flat) == 0
+        result = operand.blank()
+        result[operand.table] = values
+        assert operand.strays(result) == 0, "what belongs to the layout may be written"
+
+
+def test_a_kernel_that_adds_nans_beyond_the_edge_strays():
+    """A CPU's sum of two NaNs is the first: what is written around a result must not be what stood there."""
+    operand = Operand("X", Layout((3, 4)), 3, 4)
+    a, result = operand.place(np.ones((3, 4))), operand.blank()
+    with np.errstate(invalid="ignore"):
+        result[:] = a + a
+    assert operand.strays(result) == len(result) - 12
 
 
 def test_pairs_are_what_blas_calls_them():

@@ -113,7 +113,8 @@ def test_a_lesson_says_the_minutes_that_the_map_says(chapter):
 
 def test_the_results_are_those_recorded():
     lessons = json.loads((ROOT / "results/gpu.json").read_text())
-    rungs = json.loads((ROOT / "results/ladder.json").read_text())
+    recorded = json.loads((ROOT / "results/ladder.json").read_text())
+    rungs = [row for row in recorded if row["gb_s"] is None]
     counted = json.loads((ROOT / "results/bank_conflicts.json").read_text())
     found = rows(part("results"))
     said = [row for row in found if "](notebooks/" in row[0]]
@@ -125,7 +126,8 @@ def test_the_results_are_those_recorded():
         assert float(bound) == record["checks"][0]["bound"] and row[3:] == [record["gpu"], record["date"][:10]]
         assert float(error) == pytest.approx(max(check["error"] for check in record["checks"]), rel=0.05)
     timed = [row for row in found if re.match(r"\d+ x \d+ x \d+", row[1])]
-    assert len(timed) == len(rungs)
+    moved = [row for row in found if re.match(r"\d+( x \d+)?, float16", row[1])]
+    assert len(timed) == len(rungs) and len(moved) == len(recorded) - len(rungs)
     key = {(re.sub(r"\[|\].*", "", row[0]), row[1], row[4]): row for row in timed}
     for rung in rungs:
         row = key[rung["rung"], f"{rung['m']} x {rung['n']} x {rung['k']}, {rung['dtype']}", rung["gpu"]]
@@ -146,6 +148,17 @@ def test_a_failed_record_and_a_missing_number_are_told(tmp_path):
     said = readme.results_part(tmp_path)
     assert "| 2 run, **failed** | no number, 1e-03 | G | 2026-01-02 |" in said
     assert "| copy | 1 x 2 x 3, float16 | – | – | G | 2026-01-02 |" in said
+
+
+def test_what_memory_limits_stands_beside_the_copy_of_its_run(tmp_path):
+    (tmp_path / "results").mkdir()
+    row = {"m": 64, "n": None, "k": 8, "dtype": "float16", "tflops": None, "cublas_ratio": None, "gpu": "G", "date": "2026-01-02T"}
+    rows = [row | {"rung": name, "ms": ms, "gb_s": 100 / ms, "run": run} for name, ms, run in
+            (("gemv", 0.5, "a"), ("copy", 0.4, "a"), ("copy", 0.1, "b"), ("torch mv", 0.2, "c"))]  # fmt: skip
+    (tmp_path / "results/ladder.json").write_text(json.dumps(rows))
+    said = readme.results_part(tmp_path)
+    assert "| [gemv](ladder/gemv.py) | 64 x 8, float16 | 200 | 0.800 | G | 2026-01-02 |" in said
+    assert "| torch mv | 64 x 8, float16 | 500 | – | G | 2026-01-02 |" in said and "TFLOP/s" not in said
 
 
 # --- links

@@ -4,6 +4,7 @@ The notebooks here run in real kernels; the GPU is a stand-in.
 """
 
 import json
+import re
 import types
 import warnings
 from pathlib import Path
@@ -53,6 +54,7 @@ def test_record_format_and_resumption(course, monkeypatch, capsys):
         course(name, f"'{name}'")
     monkeypatch.setattr(record, "preflight", lambda: H200)
     monkeypatch.setattr(record, "RUNGS", {})
+    monkeypatch.setattr(record, "STREAMS", ())
     monkeypatch.setattr(record.bank_counters, "measure", lambda: {"accesses": []})
     ran, stop_at = [], "notebooks/02_b.ipynb"
 
@@ -226,3 +228,24 @@ def test_counters_are_counted_when_their_sources_changed(course, monkeypatch, ca
     before = (course.root / "results/bank_conflicts.json").read_bytes()
     assert not record._record_counters(course.root, again=True) and "no program ncu" in capsys.readouterr().out
     assert (course.root / "results/bank_conflicts.json").read_bytes() == before
+
+
+def test_rungs_that_memory_limits_are_measured_at_each_of_their_sizes(course, monkeypatch, capsys):
+    asked = []
+
+    def run(command, **_):
+        asked.append(re.search(r"measure_stream\(streaming\.(\w+), (\w+)\.(\w+), \(([\d, ]+)\)\)", command[2]).groups())
+        rung, size = asked[-1][1], tuple(int(n) for n in asked[-1][3].rstrip(",").split(","))
+        stream = next(each for each in record.STREAMS if each.rung == rung)
+        row = stream.sizes_in_row(size) | {"gpu": H200.gpu, "tflops": None, "gb_s": 4000.5}
+        rows = [row | {"rung": name} for name in (rung, "torch x", "copy")]
+        return types.SimpleNamespace(returncode=0, stdout=json.dumps(rows), stderr="")
+
+    monkeypatch.setattr(record.subprocess, "run", run)
+    assert record._record_streams(course.root, H200, again=False)
+    want = [(s.rung.upper(), s.rung, s.rung, str(size).strip("()")) for s in record.STREAMS for size in s.times]
+    assert asked == want and len(want) == 5
+    assert "elementwise 4000.5 GB/s, torch x 4000.5 GB/s, copy" in capsys.readouterr().out
+    rows = json.loads((course.root / "results/ladder.json").read_text())
+    assert len(rows) == 15 and len({(r["rung"], r["m"], r["n"], r["k"]) for r in rows}) == 15
+    assert record._record_streams(course.root, H200, again=False) and len(asked) == 5, "nothing is stale"
