@@ -5,9 +5,10 @@
     python benchmarks/gemm.py --peers quack,triton                   the rivals that are installed, too: the first tuning takes a minute
     python benchmarks/gemm.py --pairs NN,NT,TN,TT --dtype bfloat16   other operand majors (BLAS's names, see ladder.operands) and types
 
-All candidates of a shape are timed in one interleaved run by CUDA graphs (ladder.timing), on random normal data, after they are checked: against
-the fp32 product by norm and, on small integers, to the last bit; and by norm once more after the timing. Prints a table, adds rows to
-results/ladder.json, and draws the ladder in results/ladder.png where the run holds more than five rungs. Exit status 1 if a result is wrong.
+All candidates of a shape are timed in one interleaved run by CUDA graphs (ladder.timing), on random normal data, after they are
+checked: against the fp32 product by norm and, on small integers, to the last bit; and by norm once more after the timing. Prints a
+table, adds rows to results/ladder.json, and draws the ladder in results/ladder.png where the run holds more than five rungs. Exit
+status 1 if a result is wrong.
 """
 
 import argparse
@@ -21,7 +22,7 @@ from uuid import uuid4
 from ladder.errors import LadderError
 from ladder.harness import preflight, result_row, timed
 from ladder.operands import operand_pairs
-from ladder.record import read_json, write_json
+from ladder.record import merged, read_json, rung_code, write_json
 from ladder.rungs import RUNGS, SIZE
 from layoutviz import Layout
 
@@ -104,7 +105,7 @@ def peer_calls(names, problem: Problem) -> dict:
     if "quack" in names:
         from quack.gemm_interface import gemm
 
-        calls["quack"] = lambda a, b, c: gemm(a, b.T, out=c, tuned=True) and None
+        calls["quack"] = lambda a, b, c: gemm(a, b.T, out=c, tuned=True)
     if "triton" in names:
         import torch._inductor.config as inductor
 
@@ -120,7 +121,11 @@ def peer_calls(names, problem: Problem) -> dict:
 
 def measure(problem: Problem, rungs, peers, dtype: str, rounds: int) -> tuple[dict, list[str]]:
     """(times by name, what was wrong)."""
-    calls = {"cublas": lambda a, b, c: problem.torch.mm(a, b.T, out=c) and None}
+
+    def cublas(a, b, c):
+        problem.torch.mm(a, b.T, out=c)
+
+    calls = {"cublas": cublas}
     calls |= {name: rung_call(name, problem, dtype) for name in rungs} | peer_calls(peers, problem)
     wrong = []
     for name, call in calls.items():
@@ -142,7 +147,8 @@ def show(problem: Problem, times: dict, sms: int) -> None:
     for name, time in sorted(times.items(), key=lambda item: item[1].ms):
         flops = 2 * M * N * K / time.ms * 1e3
         ratio = any_time.ms / time.ms
-        print(f"  {name:<18}{time.ms:9.4f} ms  +-{50 * time.spread:4.1f}%  {flops / 1e12:7.1f} TFLOP/s  {ratio:6.3f}x cuBLAS  {100 * flops / peak:5.1f}% of peak")
+        speed = f"{flops / 1e12:7.1f} TFLOP/s  {ratio:6.3f}x cuBLAS  {100 * flops / peak:5.1f}% of peak"
+        print(f"  {name:<18}{time.ms:9.4f} ms  +-{50 * time.spread:4.1f}%  {speed}")
     print(flush=True)
 
 
@@ -173,7 +179,13 @@ def draw(times: dict, path: Path, machine) -> None:
     bars = axes.barh(rungs, [tflops[name] for name in rungs], color="#0072B2")
     axes.bar_label(bars, [f"{tflops[name]:.3g}" for name in rungs], padding=4, fontsize=10)
     for style, name in zip(("-", "--", ":"), [name for name in tflops if name not in RUNGS], strict=False):
-        axes.axvline(tflops[name], color="#444444", linestyle=style, linewidth=1.4, label=f"{name if name != 'cublas' else 'cuBLAS'} {tflops[name]:.3g}")
+        axes.axvline(
+            tflops[name],
+            color="#444444",
+            linestyle=style,
+            linewidth=1.4,
+            label=f"{name if name != 'cublas' else 'cuBLAS'} {tflops[name]:.3g}",
+        )
     axes.invert_yaxis()
     axes.margins(x=0.09)
     axes.set_xlabel(f"TFLOP/s at {M} x {N} x {K}, fp16 in, fp32 sums; {machine.gpu}, one interleaved run")
@@ -193,7 +205,11 @@ def parse(arguments):
     options = parser.parse_args(arguments)
     options.rungs = list(RUNGS) if options.rungs == "all" else options.rungs.split(",")
     options.peers, options.pairs = [name for name in options.peers.split(",") if name], options.pairs.split(",")
-    for what, given, known in (("rung", options.rungs, RUNGS), ("peer", options.peers, PEERS), ("pair", options.pairs, operand_pairs(1, 1, 1))):
+    for what, given, known in (
+        ("rung", options.rungs, RUNGS),
+        ("peer", options.peers, PEERS),
+        ("pair", options.pairs, operand_pairs(1, 1, 1)),
+    ):
         for name in set(given) - set(known):
             parser.error(f"no {what} {name!r}; there are {', '.join(known)}")
     return options
@@ -231,7 +247,8 @@ def main(arguments=None) -> int:
             results.append(times)
             suffix = "" if pair == "TN" else f" {pair}"
             new = [result_row(name + suffix, time, times["cublas"], mnk, machine, now, run, options.dtype) for name, time in times.items()]
-            write_json(path, read_json(path, []) + new)
+            new = [row | {"code": rung_code(name)} if name in RUNGS else row for name, row in zip(times, new, strict=True)]
+            write_json(path, merged(read_json(path, []), new))
             if mnk == SIZE and pair == "TN" and len(rungs) > 5:
                 draw(times, ROOT / "results/ladder.png", machine)
     if results:

@@ -6,8 +6,8 @@ Who does what, in each of as many blocks as the GPU has SMs:
     warpgroups 0 and 1       by turns, a tile of C each: multiply the stages as they fill; then sums -> fp16 -> shared memory -> TMA -> C,
                              while the other one multiplies
 
-Two blocks, one above the other, are a cluster and share each tile of B. A is (M,K), B is (N,K), k contiguous; C is (M,N), n contiguous; any sizes
-whose contiguous mode is a multiple of 8. TMA reads 0 beyond an edge and writes nothing there.
+Two blocks, one above the other, are a cluster and share each tile of B. A is (M,K), B is (N,K), k contiguous; C is (M,N), n contiguous;
+any sizes whose contiguous mode is a multiple of 8. TMA reads 0 beyond an edge and writes nothing there.
 
     python -m ladder.full_gemm --mnk 4096,4096,4096      checks and times it on the GPU; without one, compiles it
 """
@@ -37,7 +37,7 @@ FP16 = cutlass.Float16
 
 
 def swizzled_tiles(rows: int, *stages: int):
-    """Layout in shared memory of tiles of `rows` x 64 fp16: rows of 128 bytes, swizzled so that any 8 of a column lie in different banks."""
+    """Layout in shared memory of tiles of `rows` x 64 fp16: rows of 128 bytes, swizzled so that 8 of a column lie in different banks."""
     atom = warpgroup.make_smem_layout_atom(warpgroup.SmemLayoutAtomKind.K_SW128, FP16)
     return cute.tile_to_shape(atom, (rows, TILE_K, *stages), tuple(range(2 + len(stages))))
 
@@ -99,7 +99,9 @@ def multiply_all(ring, state, mma: cute.TiledMma, acc: cute.Tensor, tCrA: cute.T
 
 
 @cute.jit
-def store_tile(acc: cute.Tensor, mma: cute.TiledMma, sC: cute.Tensor, tma_c: cute.CopyAtom, tC: cute.Tensor, row: cutlass.Int32, column: cutlass.Int32):
+def store_tile(
+    acc: cute.Tensor, mma: cute.TiledMma, sC: cute.Tensor, tma_c: cute.CopyAtom, tC: cute.Tensor, row: cutlass.Int32, column: cutlass.Int32
+):
     """Write one warpgroup's tile of C piece by piece: registers -> shared memory (stmatrix) -> C (TMA).
 
     sC: this warpgroup's buffers, (64, columns of a piece, BUFFERS). row, column: the tile's first piece, counted in pieces.

@@ -20,6 +20,7 @@ from ladder.devices import Gpu, Host
 from ladder.errors import CheckFailed, LadderError
 from ladder.operands import k_contiguous, make_operands, mode_sizes, operand_pairs, padded_output, row_major_output
 from ladder.preflight import Preflight, preflight
+from ladder.rungs import RUNGS
 from ladder.timing import Timing, timed
 from layoutviz.composed import find_alias
 
@@ -34,8 +35,17 @@ LOOK = "one kernel ran all pairs; where neighbouring threads read neighbouring e
 
 
 def gemm_through_layouts(
-    gemm, pairs=operand_pairs, mnk=(200, 136, 72), *, time_mnk=(2048, 1536, 1024), host=None, host_mnk=(12, 10, 7), chapter=None, look=LOOK,
-    loops="the same loops", output=padded_output,
+    gemm,
+    pairs=operand_pairs,
+    mnk=(200, 136, 72),
+    *,
+    time_mnk=(2048, 1536, 1024),
+    host=None,
+    host_mnk=(12, 10, 7),
+    chapter=None,
+    look=LOOK,
+    loops="the same loops",
+    output=padded_output,
 ) -> list[Check]:
     """Run one GEMM through several pairs of layouts, and print about it: GPU, layouts, errors, times, what to look at.
 
@@ -260,19 +270,21 @@ def _by(sizes) -> str:
     return "x".join(map(str, sizes))
 
 
-def measure_rung(rung: str, gemm, mnk, pair: str = "TN", *, check_mnk=(200, 136, 72), output=padded_output) -> list[dict]:
-    """Check a rung on the GPU, then time it against cuBLAS; return their rows of results/ladder.json. output(M, N): the layout of C.
+def measure_rung(name: str, mnk, *, check_mnk=(200, 136, 72)) -> list[dict]:
+    """Check a rung of ladder.rungs on the GPU with k-contiguous operands, then time it against cuBLAS; return the rows of both.
 
     Raises LadderError without a GPU, CheckFailed if the kernel is wrong.
     """
     machine = preflight()
     if not machine.can_run:
         raise LadderError(f"a rung is measured on a GPU: {machine.verdict}")
-    device, layouts = Gpu(), {pair: operand_pairs(*mnk)[pair]}
-    _demand([_check(gemm, pair, *operand_pairs(*size)[pair], device, output) for size in (check_mnk, mnk)])
-    ours, cublas = _time_pairs(gemm, layouts, device, output)[pair]
+    device, rung = Gpu(), RUNGS[name]
+    _demand(
+        [_check(rung.gemm, pair, A, B, device, rung.output) for size in (check_mnk, mnk) for pair, (A, B) in k_contiguous(*size).items()]
+    )
+    ours, cublas = _time_pairs(rung.gemm, k_contiguous(*mnk), device, rung.output)["TN"]
     now, run = datetime.now(UTC).isoformat(timespec="seconds"), uuid4().hex[:12]  # rows of one run can be compared
-    return [result_row(name, t, cublas, mnk, machine, now, run) for name, t in ((rung, ours), ("cublas", cublas))]
+    return [result_row(each, t, cublas, mnk, machine, now, run) for each, t in ((name, ours), ("cublas", cublas))]
 
 
 def result_row(rung: str, time: Timing, cublas: Timing, mnk, machine: Preflight, now: str, run: str, dtype: str = "float16") -> dict:

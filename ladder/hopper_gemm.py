@@ -1,8 +1,8 @@
 """The fast one: C = A B^T on Hopper for fp16 and bf16, any majors, any sizes, with a configuration that its shape asks for.
 
-The kernel is `ladder.full_gemm`'s, made general: tile and cluster are a Config, chosen by what the shape costs; A may be m-contiguous and B n-contiguous,
-since TMA and WGMMA take either; and where C is m-contiguous, its transpose is computed, C^T = B A^T. A is (M,K), B is (N,K), C is (M,N); in each, one
-mode is contiguous and a multiple of 16 bytes.
+The kernel is `ladder.full_gemm`'s, made general: tile and cluster are a Config, chosen by what the shape costs; A may be m-contiguous
+and B n-contiguous, since TMA and WGMMA take either; and where C is m-contiguous, its transpose is computed, C^T = B A^T. A is (M,K), B
+is (N,K), C is (M,N); in each, one mode is contiguous and a multiple of 16 bytes.
 
     python -m ladder.hopper_gemm --mnk 4096,4096,4096      checks and times it on the GPU; without one, compiles it
 """
@@ -18,7 +18,18 @@ from cutlass.cute.nvgpu import OperandMajorMode, cpasync, warpgroup
 from cutlass.memory import SmemAllocator
 
 from ladder.full_gemm import (
-    BUFFERS, CONSUMERS, LOAD_REGISTERS, MULTIPLY_REGISTERS, TILE_K, TURN, WARPGROUP, load_tiles, multiply_all, store_tile, tile_at, tma_slices,
+    BUFFERS,
+    CONSUMERS,
+    LOAD_REGISTERS,
+    MULTIPLY_REGISTERS,
+    TILE_K,
+    TURN,
+    WARPGROUP,
+    load_tiles,
+    multiply_all,
+    store_tile,
+    tile_at,
+    tma_slices,
 )  # fmt: skip
 from ladder.multistage import make_ring
 from ladder.needs import need, need_hopper
@@ -98,7 +109,8 @@ def transposed(tensor: cute.Tensor) -> cute.Tensor:
 @cute.kernel
 def hopper_kernel(
     tma_a: cute.CopyAtom, tA: cute.Tensor, tma_b: cute.CopyAtom, tB: cute.Tensor, tma_c: cute.CopyAtom, tC: cute.Tensor, mma: cute.TiledMma,
-    layout_a: cute.ComposedLayout, layout_b: cute.ComposedLayout, layout_c: cute.ComposedLayout, dtype: cutlass.Constexpr, config: cutlass.Constexpr,
+    layout_a: cute.ComposedLayout, layout_b: cute.ComposedLayout, layout_c: cute.ComposedLayout,
+    dtype: cutlass.Constexpr, config: cutlass.Constexpr,
 ):  # fmt: skip
     """As the kernel of ladder.full_gemm, with the tile and the cluster of `config`."""
     (tile_m, tile_n), (cluster_m, cluster_n), stages = config.tile, config.cluster, config.stages

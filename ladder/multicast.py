@@ -1,8 +1,8 @@
 """Clusters and multicast: blocks side by side fetch their common operand once.
 
-Two blocks, one above the other, need the same tile of B. As a cluster they run at the same time on neighbouring SMs: each fetches half of that tile, and
-the copy engine puts it into the shared memory of both. So a pair reads 2 * 128 + 256 rows from the L2 cache for every 64 of k, not 2 * (128 + 256). The
-price: a stage may be filled anew only when the consumers of both blocks are done with it.
+Two blocks, one above the other, need the same tile of B. As a cluster they run at the same time on neighbouring SMs: each fetches half
+of that tile, and the copy engine puts it into the shared memory of both. So a pair reads 2 * 128 + 256 rows from the L2 cache for every
+64 of k, not 2 * (128 + 256). The price: a stage may be filled anew only when the consumers of both blocks are done with it.
 
     python -m ladder.multicast --mnk 4096,4096,4096      checks and times it on the GPU; without one, compiles it
 """
@@ -36,7 +36,7 @@ def tma_parts(atom, s: cute.Tensor, g: cute.Tensor, place: cutlass.Int32, copies
 
 
 def sharers(place, copies: int, mode: int):
-    """Which blocks of the cluster get what this one fetches, a bit for each; mode: 1 those along m, 2 those along n. None for this one alone."""
+    """Which blocks of the cluster get what this one fetches, a bit for each: those along m (mode 1) or n (2). None: this one alone."""
     if copies == 1:
         return None
     return cpasync.create_tma_multicast_mask(cute.make_layout((1, *CLUSTER, 1)), (0, *place, 0), mode)

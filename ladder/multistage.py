@@ -1,8 +1,8 @@
 """TMA and WGMMA with several stages: while the tensor cores work on one stage's tiles, TMA fills the others.
 
-The kernel is that of `ladder.wgmma`, but for a ring of STAGES tiles and two mbarriers for each: "full", on which the multiplying threads wait, and
-"empty", on which the loading thread waits before it has a stage filled again. `PipelineTmaAsync` keeps them; a pipeline state says which stage is
-next, and which phase of its barrier is awaited.
+The kernel is that of `ladder.wgmma`, but for a ring of STAGES tiles and two mbarriers for each: "full", on which the multiplying
+threads wait, and "empty", on which the loading thread waits before it has a stage filled again. `PipelineTmaAsync` keeps them; a
+pipeline state says which stage is next, and which phase of its barrier is awaited.
 
     python -m ladder.multistage --mnk 4096,4096,4096      checks and times it on the GPU; without one, compiles it
 """
@@ -15,7 +15,19 @@ from cutlass.cute.nvgpu import warpgroup
 from cutlass.memory import SmemAllocator
 
 from ladder.needs import need, need_hopper
-from ladder.wgmma import FP16, TILE_K, TILE_M, TILE_N, WARPGROUP, k_major_tiles, multiplier, multiply_tiles, store_tile, tma_load, tma_slices
+from ladder.wgmma import (
+    FP16,
+    TILE_K,
+    TILE_M,
+    TILE_N,
+    WARPGROUP,
+    k_major_tiles,
+    multiplier,
+    multiply_tiles,
+    store_tile,
+    tma_load,
+    tma_slices,
+)
 
 STAGES = 6  # 32 KB each
 
@@ -40,7 +52,8 @@ def make_ring(barriers: cute.Pointer, stages: int, tile_bytes: int, consumer_war
 def load_stage(ring, state, a, b, k: cutlass.Int32, masks: cutlass.Constexpr = (None, None)):
     """Have TMA fill the stage at `state` with the k-th tiles, once it is empty. For one warp.
 
-    a, b: (copy atom, tiles in global memory, stages in shared memory) of each operand. masks: blocks that get them too, None for this one alone.
+    a, b: (copy atom, tiles in global memory, stages in shared memory) of each operand. masks: the blocks
+    that get what this one fetches; None: this one alone.
     """
     ring.producer_acquire(state)
     for (atom, tiles, stages), mask in zip((a, b), masks, strict=True):

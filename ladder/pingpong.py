@@ -1,8 +1,9 @@
 """Ping-pong: two consumer warpgroups with a tile each, so that one's epilogue runs under the other's main loop.
 
-Two that work on one tile also finish together, and while both write it the tensor cores rest. Here they take turns at the tensor cores: the one whose
-turn it is starts all multiplies of its tile and hands the turn over; while its last ones run and it writes its tile, the other's are already under way.
-The producer loads for both, tile after tile, in the order of the turns; each consumer skips the stages of the other's tiles.
+Two that work on one tile also finish together, and while both write it the tensor cores rest. Here they take turns at the tensor cores:
+the one whose turn it is starts all multiplies of its tile and hands the turn over; while its last ones run and it writes its tile, the
+other's are already under way. The producer loads for both, tile after tile, in the order of the turns; each consumer skips the stages
+of the other's tiles.
 
     python -m ladder.pingpong --mnk 4096,4096,4096      checks and times it on the GPU; without one, compiles it
 """

@@ -25,16 +25,13 @@ import nbformat
 from ladder import bank_counters
 from ladder.errors import LadderError
 from ladder.preflight import Preflight, preflight
+from ladder.rungs import RUNGS, SIZE
 from ladder.streaming import ELEMENTWISE, GEMV, TRANSPOSE
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("ladder", "layoutviz")
 GPU_CALLS = re.compile(r"\b(gemm_through_layouts|against_cublas|through_sizes)\(")
-RUNGS = {
-    name: (4096, 4096, 4096) for name in ("naive", "tiled", "tiled_swizzled")
-}  # rung, a module of ladder with <rung>_gemm -> the size it is timed at
 STREAMS = (ELEMENTWISE, GEMV, TRANSPOSE)  # rungs that memory limits, modules of ladder with a function of that name
-ROW_MAJOR = {"tensor_core", "simple_gemm"}  # rungs whose C is timed row-major: all that write it in whole vectors
 CELL_SECONDS = 600
 VERDICTS = """\
 import json as _json, sys as _sys
@@ -190,10 +187,9 @@ def _last_line(text: str) -> str:
 def _record_rungs(root: Path, machine: Preflight, again: bool) -> bool:
     """Measure each GEMM; write its rows and cuBLAS's."""
     ok = True
-    for rung, mnk in RUNGS.items():
-        output = "row_major_output" if rung in ROW_MAJOR else "padded_output"
-        rows_of = f"harness.measure_rung({rung!r}, {rung}.{rung}_gemm, {mnk}, output=harness.{output})"
-        ok &= _record_rows(root, machine, again, rung, dict(zip("mnk", mnk, strict=True)), "harness", rows_of)
+    for rung in RUNGS:
+        rows_of = f"harness.measure_rung({rung!r}, {SIZE})"
+        ok &= _record_rows(root, machine, again, rung, dict(zip("mnk", SIZE, strict=True)), "harness", rows_of)
     return ok
 
 
@@ -211,9 +207,9 @@ def _record_rows(root: Path, machine: Preflight, again: bool, rung: str, size: d
     """Have a process of its own evaluate `rows_of`, the rows of a rung at this size, unless they are there; write them to ladder.json."""
     path = root / "results/ladder.json"
     rows = read_json(path, [])
-    here = [row for row in rows if row["gpu"] == machine.gpu and {k: row[k] for k in "mnk"} == size]
-    code = _hash([f"from ladder import {module}, {rung}"], root)
-    if not again and any(row["rung"] == rung and row.get("code") == code for row in here):
+    code = rung_code(rung, root, module)
+    same = size | {"rung": rung, "gpu": machine.gpu, "code": code}
+    if not again and any(same.items() <= row.items() for row in rows):
         return True
     print(f"rung {rung} at {'x'.join(str(n) for n in size.values() if n)} ...", flush=True)
     script = f"import json; from ladder import {module}, {rung}; print(json.dumps({rows_of}))"
@@ -226,9 +222,24 @@ def _record_rows(root: Path, machine: Preflight, again: bool, rung: str, size: d
         print(f"rung {rung}: {fault}", flush=True)
         return False
     new = [row | {"code": code} for row in json.loads(done.stdout.splitlines()[-1])]
-    write_json(path, [row for row in rows if not (row in here and row["rung"] in {r["rung"] for r in new})] + new)
+    write_json(path, merged(rows, new))
     print(f"rung {rung}: " + ", ".join(f"{row['rung']} {_speed(row)}" for row in new), flush=True)
     return True
+
+
+def rung_code(rung: str, root: Path = ROOT, module: str = "harness") -> str:
+    """sha256 of a rung's sources, and of those that measure it: a row with another is older than they are."""
+    return _hash([f"from ladder import {module}, {rung}"], root)
+
+
+def merged(rows: list[dict], new: list[dict]) -> list[dict]:
+    """Rows of ladder.json with new ones, each in place of those of the same rung, size, type and GPU."""
+
+    def key(row):
+        return tuple(row.get(field) for field in ("rung", "m", "n", "k", "dtype", "gpu"))
+
+    replaced = set(map(key, new))
+    return [row for row in rows if key(row) not in replaced] + new
 
 
 def _speed(row: dict) -> str:

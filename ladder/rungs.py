@@ -12,7 +12,8 @@ SIZE = 4096, 4096, 4096  # at which all of them are compared
 class Rung:
     """name: its module in ladder, and its name in results/ladder.json. arch: the oldest architecture that it is for.
 
-    pairs(M, N, K): the layouts of A and B that it takes, by the names of `operand_pairs`. output(M, N): the layout of C that it is checked with.
+    pairs(M, N, K): the layouts of A and B that it takes, by the names of `operand_pairs`. output(M, N): the layout of C
+    that it is checked with.
     """
 
     name: str

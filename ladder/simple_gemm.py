@@ -24,8 +24,8 @@ from ladder.tensor_core import VECTOR, matrix_copy, shared_layout, tensor_cores,
 class Config:
     """tile: M, N, K of a block. stages: how many k-tiles it holds. warps: along M and N. group: rows of tiles, see `tile_of`."""
 
-    tile: tuple[int, int, int] = (128, 256, 32)
-    stages: int = 4
+    tile: tuple[int, int, int]
+    stages: int
     warps: tuple[int, int] = (2, 4)
     group: int = 16
 
@@ -49,7 +49,8 @@ class Config:
         return 2 * max(self.stages * (M + N) * K, M * N)
 
 
-DEFAULT = Config()  # 96 KiB of shared memory, which every GPU from Ampere on has
+# the first that a block has room for: 144 KiB of shared memory, as on A100 and H100, or 96 KiB, which every GPU from Ampere on has
+CONFIGS = Config((128, 256, 64), 3), Config((128, 256, 32), 4)
 
 
 def tile_of(block, tiles_m: int, tiles_n: int, group: int):
@@ -185,22 +186,29 @@ def simple_kernel(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, config: cut
     store_tile(acc, part.partition_C(sC), sC, mC, (block_m, block_n), thread, config)
 
 
-def gemm_with(config: Config):
-    """The GEMM of this configuration; it launches one block for each tile of C."""
+def fitting(configs) -> Config:
+    """The first that has room in a block's shared memory on the GPU that is compiled for. Raises LadderError if none has."""
+    room = SmemAllocator.capacity_in_bytes()
+    for config in configs:
+        if config.shared_bytes <= room:
+            return config
+    raise LadderError(f"{config} needs {config.shared_bytes} bytes of shared memory for a block; a block has {room} on this GPU")
+
+
+def gemm_with(*configs: Config):
+    """The GEMM of the first of these configurations that fits; it launches one block for each tile of C."""
 
     @cute.jit
     def gemm(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, stream: cuda.CUstream):
         need(mA, mB, mC, C="n")
-        room = SmemAllocator.capacity_in_bytes()
-        if cutlass.const_expr(config.shared_bytes > room):
-            raise LadderError(f"{config} needs {config.shared_bytes} bytes of shared memory for a block; a block has {room} on this GPU")
+        config = fitting(configs)
         tiles_m, tiles_n = (cute.ceil_div(size, tile) for size, tile in zip(mC.shape, config.tile[:2], strict=True))
         simple_kernel(mA, mB, mC, config).launch(grid=(tiles_m * tiles_n, 1, 1), block=(config.threads, 1, 1), stream=stream)
 
     return gemm
 
 
-simple_gemm = gemm_with(DEFAULT)
+simple_gemm = gemm_with(*CONFIGS)
 
 if __name__ == "__main__":
     from ladder import harness

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ladder.errors import LadderError
+from ladder.rungs import RUNGS, SIZE
 from layoutviz.color import categories
 
 PATH = Path(__file__).resolve().parent.parent / "results/ladder.json"
-SIZE = (4096, 4096, 4096)
 LEFT, TUBE, TOP, HEIGHT = 8, 720, 50, 22  # pixels: where the tube begins, how long it is, its top, how thick it is
 APART = 95  # pixels: names nearer to each other would overlap
 TEXT = 'fill="currentColor"'  # the page's own, on a light theme and on a dark one
@@ -92,7 +92,9 @@ def _rows(path: Path) -> list[dict]:
         rows = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return []
-    at_size = [row for row in rows if (row["m"], row["n"], row["k"]) == SIZE and row["tflops"]]
+    at_size = [
+        row for row in rows if (row["m"], row["n"], row["k"]) == SIZE and row["rung"] in (*RUNGS, "cublas") and row["dtype"] == "float16"
+    ]
     newest = max(at_size, key=lambda row: row["date"], default={"gpu": None})
     return sorted((row for row in at_size if row["gpu"] == newest["gpu"]), key=lambda row: row["date"])
 

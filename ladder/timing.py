@@ -1,8 +1,9 @@
 """Time kernels against each other on the GPU, so that the ratio means something.
 
-All candidates run in one loop, round by round, on inputs that rotate past twice the L2 cache; each candidate's rotation is one
-CUDA graph, so that the host's launches are not what is measured. Where power limits the clock, what runs before a candidate shows in its
-time: so each runs for a while before it is timed, and each round has an order of its own. Medians, with their spread and the GPU's clock and power.
+All candidates run in one loop, round by round, on inputs that rotate past twice the L2 cache; each candidate's rotation is one CUDA
+graph, so that the host's launches are not what is measured. Where power limits the clock, what runs before a candidate shows in its
+time: so each runs for a while before it is timed, and each round has an order of its own. Medians, with their spread and the GPU's
+clock and power.
 """
 
 import math
@@ -95,7 +96,7 @@ def _settle(torch, graphs, seconds: float) -> dict[str, float]:
 
 
 def _round(torch, graphs, lead, repeats) -> dict[str, float]:
-    """Replay each graph, one candidate after the other in random order; return the milliseconds of its `repeats`, after `lead` untimed ones."""
+    """Replay each graph, in random order, `lead` times untimed and then `repeats` times; return the milliseconds of these."""
     events = {}
     for name in random.sample(list(graphs), len(graphs)):
         for _ in range(lead[name]):

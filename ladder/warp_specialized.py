@@ -1,7 +1,7 @@
 """Warp specialisation: one warp only loads, a warpgroup only multiplies, and neither does the other's waiting.
 
-Loading takes next to no registers, multiplying takes many: so the loading warpgroup gives registers up and the multiplying one takes them
-(setmaxnreg). Both follow the same ring of stages, each with a state of its own.
+Loading takes next to no registers, multiplying takes many: so the loading warpgroup gives registers up and the multiplying one takes
+them (setmaxnreg). Both follow the same ring of stages, each with a state of its own.
 
     python -m ladder.warp_specialized --mnk 4096,4096,4096      checks and times it on the GPU; without one, compiles it
 """
@@ -22,7 +22,10 @@ LOAD_REGISTERS, MULTIPLY_REGISTERS = 40, 232  # a thread; together with those of
 
 @cute.jit
 def load_tiles(ring, state, a, b, k_tiles: cutlass.Int32, masks: cutlass.Constexpr = (None, None)):
-    """The producer's work for one tile of C: fill k_tiles stages, each as soon as it is empty. Returns the next state. a, b: as in load_stage."""
+    """The producer's work for one tile of C: fill k_tiles stages, each as soon as it is empty. Returns the next state.
+
+    a, b, masks: as in load_stage.
+    """
     for k in cutlass.range(k_tiles, unroll=1):
         load_stage(ring, state, a, b, k, masks)
         state.advance()
@@ -99,9 +102,9 @@ def gemm_with(tile: tuple[int, int], stages: int, consumers: int):
         tma_a, tA = tma_load(mA, layout_a, tile[0])
         tma_b, tB = tma_load(mB, layout_b, tile[1])
         grid = (cute.ceil_div(cute.size(mC, mode=[0]), tile[0]), cute.ceil_div(cute.size(mC, mode=[1]), tile[1]), 1)
-        warp_specialized_kernel(
-            tma_a, tA, tma_b, tB, mC, multiplier(tile[1], consumers), layout_a, layout_b, tile, consumers
-        ).launch(grid=grid, block=((consumers + 1) * WARPGROUP, 1, 1), min_blocks_per_mp=1, stream=stream)
+        warp_specialized_kernel(tma_a, tA, tma_b, tB, mC, multiplier(tile[1], consumers), layout_a, layout_b, tile, consumers).launch(
+            grid=grid, block=((consumers + 1) * WARPGROUP, 1, 1), min_blocks_per_mp=1, stream=stream
+        )
 
     return gemm
 

@@ -1,8 +1,8 @@
 """The first rung for Hopper alone: C = A B^T by TMA and WGMMA, one stage.
 
-One thread asks the copy engine (TMA) for a whole tile; the engine swizzles it into shared memory and signals an mbarrier. Then 128 threads, a
-warpgroup, start the tensor cores on the tiles where they lie (WGMMA): operands never pass through registers, sums stay there. One stage: the
-next tiles are asked for when these are used up, so copying and multiplying take turns.
+One thread asks the copy engine (TMA) for a whole tile; the engine swizzles it into shared memory and signals an mbarrier. Then 128
+threads, a warpgroup, start the tensor cores on the tiles where they lie (WGMMA): operands never pass through registers, sums stay
+there. One stage: the next tiles are asked for when these are used up, so copying and multiplying take turns.
 
 A is (M,K) and B is (N,K), k contiguous, C is (M,N), n contiguous; fp16, sums in fp32. What hangs over an edge arrives as 0.
 
@@ -23,7 +23,7 @@ FP16 = cutlass.Float16
 
 
 def k_major_tiles(rows: int, stages: int):
-    """Layout in shared memory of `stages` tiles (rows, TILE_K), one after the other: 8 rows of 128 bytes, swizzled, are repeated downwards."""
+    """Layout in shared memory of `stages` tiles (rows, TILE_K), one after the other: 8 rows of 128 bytes, swizzled, again and again."""
     atom = warpgroup.make_smem_layout_atom(warpgroup.SmemLayoutAtomKind.K_SW128, FP16)
     return cute.tile_to_shape(atom, (rows, TILE_K, stages), (0, 1, 2))
 
@@ -59,9 +59,7 @@ def multiply_tiles(mma: cute.TiledMma, acc: cute.Tensor, tCrA: cute.Tensor, tCrB
 @cute.jit
 def store_tile(thr_mma: cute.ThrMma, acc: cute.Tensor, mC: cute.Tensor, tile: cutlass.Constexpr, coord: cute.Coord):
     """Write a thread's sums to its place in C as fp16, two neighbours along n at once, what is inside."""
-    tCgC, tCcC = (
-        thr_mma.partition_C(cute.local_tile(each, tile, coord)) for each in (mC, cute.make_identity_tensor(mC.shape))
-    )
+    tCgC, tCcC = (thr_mma.partition_C(cute.local_tile(each, tile, coord)) for each in (mC, cute.make_identity_tensor(mC.shape)))
     rC = cute.make_rmem_tensor(acc.shape, FP16)
     rC.store(acc.load().to(FP16))
     pairs, places = cute.recast_tensor(rC, cutlass.Int32), cute.recast_tensor(tCgC, cutlass.Int32)

@@ -180,6 +180,7 @@ def test_03_8_hands_the_readers_own_layout_to_the_kernel(monkeypatch):
         return Verdict(State.RIGHT, f"{law.message} It ran.", law.scene)
 
     monkeypatch.setattr(kernel, "judge_gemm", judge_gemm)
+
     def wrong_when_large(stored, M, K, w):
         return ch03.view_of_blocks(stored if M < 1000 else Layout(M * K), M, K, w)
 

@@ -66,12 +66,21 @@ def test_each_rung_holds_its_idea(name):
     stored_by_tma = name in ("full_gemm", "hopper_gemm")
     assert (count(name, "STSM") > 0) == (count(name, "UTMASTG") > 0) == stored_by_tma == (count(name, "STG") == 0)
     if not stored_by_tma:
-        assert all("." not in i.split()[0].removeprefix("STG.E") for i in compiled(name).instructions if i.startswith("STG")), "32 bits at once"
+        assert all("." not in i.split()[0].removeprefix("STG.E") for i in compiled(name).instructions if i.startswith("STG")), (
+            "32 bits at once"
+        )
 
 
 def test_the_ring_has_as_many_barriers_as_it_says():
     """mbarrier.init of one "full" and one "empty" barrier a stage."""
-    for name, stages in (("multistage", 6), ("warp_specialized", 6), ("cooperative", 4), ("persistent", 4), ("pingpong", 6), ("full_gemm", 6)):
+    for name, stages in (
+        ("multistage", 6),
+        ("warp_specialized", 6),
+        ("cooperative", 4),
+        ("persistent", 4),
+        ("pingpong", 6),
+        ("full_gemm", 6),
+    ):
         assert compiled(name).ptx.count("mbarrier.init.shared") == 2 * stages, name
     assert compiled("wgmma").ptx.count("mbarrier.init.shared") == 1
 
@@ -145,7 +154,10 @@ def test_the_swizzle_of_bytes_is_that_of_elements():
 def test_a_tile_lies_in_rows_of_128_bytes_swizzled():
     for rows, stages in ((128, 6), (256, 4)):
         plain = Layout((rows, 64, stages), (64, 1, rows * 64))
-        for layout in (traced(lambda r=rows, s=stages: wgmma.k_major_tiles(r, s)), traced(lambda r=rows, s=stages: full_gemm.swizzled_tiles(r, s))):
+        for layout in (
+            traced(lambda r=rows, s=stages: wgmma.k_major_tiles(r, s)),
+            traced(lambda r=rows, s=stages: full_gemm.swizzled_tiles(r, s)),
+        ):
             assert layout.outer == BYTES and same_function(layout.inner, plain)
 
 

@@ -161,7 +161,8 @@ def _log_cell(cell):
 
 
 def test_rungs_are_measured_when_something_is_stale(course, monkeypatch, capsys):
-    monkeypatch.setattr(record, "RUNGS", {"naive": (4, 3, 2)})
+    monkeypatch.setattr(record, "RUNGS", ["naive"])
+    monkeypatch.setattr(record, "SIZE", (4, 3, 2))
     row = {"m": 4, "n": 3, "k": 2, "gpu": H200.gpu, "tflops": 1.0}
     other = {"rung": "naive", "m": 9, "n": 9, "k": 9, "gpu": "another"}
     record.write_json(course.root / "results/ladder.json", [other])
@@ -196,7 +197,8 @@ def test_the_committed_records():
 
 
 def test_a_rung_is_stale_when_its_sources_changed(course, monkeypatch):
-    monkeypatch.setattr(record, "RUNGS", {"naive": (4, 3, 2)})
+    monkeypatch.setattr(record, "RUNGS", ["naive"])
+    monkeypatch.setattr(record, "SIZE", (4, 3, 2))
     (course.root / "ladder").mkdir(exist_ok=True)
     (course.root / "ladder/naive.py").write_text("TILE = 16\n")
     row, calls = {"m": 4, "n": 3, "k": 2, "gpu": H200.gpu, "tflops": 1.0, "rung": "naive"}, []

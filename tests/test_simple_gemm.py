@@ -14,11 +14,12 @@ from tensor_core_model import conflicts, ldmatrix, majors, mma_m16n8k16, parts, 
 from ladder import harness, lowering
 from ladder.errors import LadderError
 from ladder.operands import Operand, operand_pairs, padded_output, row_major_output
-from ladder.simple_gemm import DEFAULT, Config, GlobalToShared, SharedToRegisters, gemm_with, simple_gemm, tile_of
+from ladder.simple_gemm import CONFIGS, Config, GlobalToShared, SharedToRegisters, gemm_with, simple_gemm, tile_of
 from ladder.tensor_core import matrix_copy, shared_layout, tensor_cores
 from layoutviz import Layout, same_function
 
 ROOT = Path(__file__).parent.parent
+LARGE, SMALL = CONFIGS
 PAIRS = ["NN", "NT", "TN", "TT"]
 CAPACITY = {"sm_80": 163 * 1024, "sm_89": 99 * 1024, "sm_90a": 227 * 1024}  # bytes of shared memory that a block may have
 OTHERS = [
@@ -26,7 +27,7 @@ OTHERS = [
 ]  # fmt: skip
 
 
-def compiled_for(arch: str, pair: str, mnk=(200, 136, 72), config=DEFAULT):
+def compiled_for(arch: str, pair: str, mnk=(200, 136, 72), config=SMALL):
     M, N, K = mnk
     return lowering.compile_gemm_for(gemm_with(config), (*operand_pairs(M, N, K)[pair], row_major_output(M, N)), arch)
 
@@ -34,11 +35,11 @@ def compiled_for(arch: str, pair: str, mnk=(200, 136, 72), config=DEFAULT):
 # ---- what it compiles to ----
 
 
-@pytest.mark.parametrize("arch", lowering.ARCHS)
+@pytest.mark.parametrize("arch, config", [("sm_80", LARGE), ("sm_80", SMALL), ("sm_89", SMALL), ("sm_90a", LARGE), ("sm_90a", SMALL)])
 @pytest.mark.parametrize("pair", PAIRS)
-def test_compiles_to_what_it_should(arch, pair):
-    compiled = compiled_for(arch, pair, (4096, 4096, 4096))
-    (M, N, K), threads = DEFAULT.tile, DEFAULT.threads
+def test_compiles_to_what_it_should(arch, config, pair):
+    compiled = compiled_for(arch, pair, (4096, 4096, 4096), config)
+    (M, N, K), threads = config.tile, config.threads
 
     def count(kind: str) -> int:
         return sum(n for opcode, n in compiled.opcodes.items() if opcode.split(".")[0] == kind)
@@ -47,9 +48,9 @@ def test_compiles_to_what_it_should(arch, pair):
     assert compiled.opcodes["HMMA.16816.F32"] == count("HMMA") == M * N * K // (16 * 8 * 16) // (threads // 32)
     loads = (M + N) * K // 8 // threads
     cp_async = sum(n for opcode, n in compiled.opcodes.items() if opcode.startswith("LDGSTS.E.BYPASS") and opcode.endswith(".128"))
-    assert cp_async == count("LDGSTS") == loads * DEFAULT.stages, "16 bytes each: the stages before the loop, and one in it"
+    assert cp_async == count("LDGSTS") == loads * config.stages, "16 bytes each: the stages before the loop, and one in it"
     assert count("LDG") == 0
-    matrices = {"A": M // 16 // DEFAULT.warps[0], "B": N // 16 // DEFAULT.warps[1]}  # ldmatrix x4, 16x16 each, for 16 of K
+    matrices = {"A": M // 16 // config.warps[0], "B": N // 16 // config.warps[1]}  # ldmatrix x4, 16x16 each, for 16 of K
     transposed = (pair[0] == "N") * matrices["A"] + (pair[1] == "T") * matrices["B"]
     assert count("LDSM") == (atoms_k + 1) * sum(matrices.values()), "16 of K before the loop, a k-tile in it"
     assert compiled.opcodes["LDSM.16.MT88.4"] == (atoms_k + 1) * transposed
@@ -86,18 +87,20 @@ def test_tiny_and_ragged_operands_compile():
 
 @pytest.mark.parametrize("arch", lowering.ARCHS)
 def test_shared_memory_fits_every_gpu(arch):
-    assert DEFAULT.shared_bytes == 98304 <= CAPACITY[arch]
-    assert compiled_for(arch, "TN").sass
+    """As many k-tiles of 64 as there is room for, else of 32: 4 or 2 atoms along K."""
+    fits = LARGE if LARGE.shared_bytes <= CAPACITY[arch] else SMALL
+    assert fits.shared_bytes <= CAPACITY[arch] and (fits == SMALL) == (arch == "sm_89")
+    layouts = (*operand_pairs(200, 136, 72)["TN"], row_major_output(200, 136))
+    assert lowering.compile_gemm_for(simple_gemm, layouts, arch).opcodes["HMMA.16816.F32"] == 2 * fits.tile[2]
 
 
 @pytest.mark.parametrize("arch, fits", [("sm_80", True), ("sm_89", False), ("sm_90a", True)])
 def test_a_configuration_too_large_for_the_gpu_is_refused(arch, fits):
-    large = Config((128, 256, 64), 3)
     if fits:
-        assert compiled_for(arch, "TN", config=large).spills == 0
+        assert compiled_for(arch, "TN", config=LARGE).spills == 0
     else:
         with pytest.raises(LadderError, match=r"needs 147456 bytes of shared memory for a block; a block has 101376"):
-            compiled_for(arch, "TN", config=large)
+            compiled_for(arch, "TN", config=LARGE)
 
 
 @pytest.mark.parametrize("arguments, why", [
@@ -106,7 +109,7 @@ def test_a_configuration_too_large_for_the_gpu_is_refused(arch, fits):
 ])  # fmt: skip
 def test_configurations_that_make_no_sense_are_refused(arguments, why):
     with pytest.raises(LadderError, match=why):
-        Config(**arguments)
+        Config(**{"tile": (128, 256, 32), "stages": 4} | arguments)
 
 
 @pytest.mark.parametrize("A, B, C, why", [
@@ -126,7 +129,7 @@ def test_the_command_line_compiles_where_there_is_no_gpu(monkeypatch, capsys):
     monkeypatch.setattr("sys.argv", ["simple_gemm", "--mnk", "304,200,104"])
     harness.main(simple_gemm, pairs=harness.k_contiguous, output=harness.row_major_output)
     out = capsys.readouterr().out
-    assert "NOT run, for TN at 304x200x104" in out and "64 HMMA.16816.F32" in out and "LDSM.16.M88.4" in out and "LDGSTS" in out
+    assert "NOT run, for TN at 304x200x104" in out and "128 HMMA.16816.F32" in out and "LDSM.16.M88.4" in out and "LDGSTS" in out
     monkeypatch.setattr("sys.argv", ["simple_gemm", "--mnk", "304,200,100"])
     with pytest.raises(SystemExit, match="A has K = 100 contiguous"):
         harness.main(simple_gemm, pairs=harness.k_contiguous, output=harness.row_major_output)
@@ -136,15 +139,15 @@ def test_the_command_line_compiles_where_there_is_no_gpu(monkeypatch, capsys):
 
 
 def test_the_tiles_are_what_the_chapter_draws():
-    of = traced(DEFAULT.tile, DEFAULT.warps, "TN")
+    of = traced(SMALL.tile, SMALL.warps, "TN")
     assert same_function(of["stage A"], "S<2,3,3> o 0 o (128,32):(32,1)") and same_function(of["stage B"], "S<2,3,3> o 0 o (256,32):(32,1)")
     assert same_function(of["stage C"], "S<3,3,3> o 0 o ((8,16),(64,4)):((64,512),(1,8192))")
-    of = traced(DEFAULT.tile, DEFAULT.warps, "NT")
+    of = traced(SMALL.tile, SMALL.warps, "NT")
     assert same_function(of["stage A"], "S<3,3,3> o 0 o ((64,2),(8,4)):((1,512),(64,1024))")
 
 
 @pytest.mark.parametrize("pair", PAIRS)
-@pytest.mark.parametrize("config", [DEFAULT, *OTHERS])
+@pytest.mark.parametrize("config", [LARGE, SMALL, *OTHERS])
 def test_no_access_to_shared_memory_has_a_conflict(config, pair):
     of = traced(config.tile, config.warps, pair)
     for name in "AB":
@@ -153,7 +156,7 @@ def test_no_access_to_shared_memory_has_a_conflict(config, pair):
 
 
 def test_without_the_swizzle_there_would_be_conflicts():
-    of = traced(DEFAULT.tile, DEFAULT.warps, "TN") | {"stage A": Layout((128, 32), (32, 1)), "stage C": Layout((128, 256), (256, 1))}
+    of = traced(SMALL.tile, SMALL.warps, "TN") | {"stage A": Layout((128, 32), (32, 1)), "stage C": Layout((128, 256), (256, 1))}
     assert conflicts(of, "A", "ldsm from A", 8) > 0 and conflicts(of, "C", "mma C", 2) > 0
 
 
@@ -279,7 +282,9 @@ def block_of_c(memory, loads, of, pair: str, config: Config):
 
 
 @pytest.mark.parametrize("pair", PAIRS)
-@pytest.mark.parametrize("config, mnk", [(OTHERS[1], (72, 88, 40)), (OTHERS[3], (40, 72, 104)), (DEFAULT, (136, 72, 40))])
+@pytest.mark.parametrize(
+    "config, mnk", [(OTHERS[1], (72, 88, 40)), (OTHERS[3], (40, 72, 104)), (SMALL, (136, 72, 40)), (LARGE, (136, 72, 104))]
+)
 def test_the_data_flow_computes_the_product(config, mnk, pair):
     (M, N, K), (TILE_M, TILE_N, TILE_K), rng = mnk, config.tile, np.random.default_rng(sum(mnk))
     A, B = (Operand(name, X, *X.shape) for name, X in zip("AB", operand_pairs(M, N, K)[pair], strict=True))
@@ -294,8 +299,8 @@ def test_the_data_flow_computes_the_product(config, mnk, pair):
 
 @pytest.mark.parametrize("pair", PAIRS)
 def test_what_is_read_is_inside_the_matrices(pair):
-    for X, rows in zip(operand_pairs(136, 264, 40)[pair], DEFAULT.tile, strict=False):
-        vectors = global_to_shared(X, (rows, DEFAULT.tile[2]), -(-X.shape[0] // rows), DEFAULT).reshape(-1, 4)
+    for X, rows in zip(operand_pairs(136, 264, 40)[pair], SMALL.tile, strict=False):
+        vectors = global_to_shared(X, (rows, SMALL.tile[2]), -(-X.shape[0] // rows), SMALL).reshape(-1, 4)
         read = vectors[(vectors[:, 2] >= 0) & (vectors[:, 3] == 1), 0]
         assert sorted(read.tolist()) == list(range(0, 40 * X.shape[0], 8)), "each vector once, and none else"
 

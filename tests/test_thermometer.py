@@ -5,15 +5,17 @@ import xml.etree.ElementTree as xml
 
 import pytest
 
-from ladder import record
 from ladder.errors import LadderError
+from ladder.rungs import RUNGS
 from ladder.thermometer import LEFT, PATH, SIZE, TUBE, thermometer
 
-ROW = {"m": SIZE[0], "n": SIZE[1], "k": SIZE[2], "gpu": "G", "date": "2026-01-02T00:00:00+00:00"}
+ROW = {"m": SIZE[0], "n": SIZE[1], "k": SIZE[2], "dtype": "float16", "gpu": "G", "date": "2026-01-02T00:00:00+00:00"}
 
 
 @pytest.fixture
-def write(tmp_path):
+def write(tmp_path, monkeypatch):
+    monkeypatch.setattr("ladder.thermometer.RUNGS", ["slow", "middle", "fast", "r"])
+
     def rows(*rows):
         (tmp_path / "ladder.json").write_text(
             json.dumps([ROW | {"rung": name, "tflops": t, "cublas_ratio": t / 800} | more for name, t, more in rows])
@@ -28,7 +30,15 @@ def text(made) -> list[str]:
 
 
 def test_it_shows_the_rung_those_below_it_and_cublas(write):
-    path = write(("slow", 1, {}), ("middle", 200, {}), ("fast", 500, {}), ("cublas", 800, {}), ("other", 3, {"m": 9}))
+    path = write(
+        ("slow", 1, {}),
+        ("middle", 200, {}),
+        ("fast", 500, {}),
+        ("cublas", 800, {}),
+        ("other", 3, {"m": 9}),
+        ("a rival", 4, {}),
+        ("slow", 5, {"dtype": "bfloat16"}),
+    )
     made = thermometer("middle", path)
     assert repr(made) == text(made)[0] == "middle: 200 TFLOP/s, 25% of cuBLAS in the same run"
     assert list(made.rows) == ["slow", "middle", "cublas"] and made.named() == ["middle", "cublas", "slow"]
@@ -62,7 +72,7 @@ def test_a_rung_without_a_record_is_said_in_words(write, tmp_path):
         thermometer("fast", tmp_path / "nothing.json")
 
 
-@pytest.mark.parametrize("rung", record.RUNGS)
+@pytest.mark.parametrize("rung", RUNGS)
 def test_every_rung_has_its_picture(rung):
     row = [row for row in json.loads(PATH.read_text()) if row["rung"] == rung][-1]
     assert text(thermometer(rung))[0].startswith(f"{rung}: {row['tflops']:.3g} TFLOP/s")

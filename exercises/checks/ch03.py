@@ -684,7 +684,8 @@ EXERCISES = {
                     "not where this element belongs",
                 ),
                 "one step of columns": (
-                    "def even_columns(A):\n    return Layout((A[0].shape, A[1].size // 2), (A[0].stride, A(0, 2)))", "gives offset",
+                    "def even_columns(A):\n    return Layout((A[0].shape, A[1].size // 2), (A[0].stride, A(0, 2)))",
+                    "gives offset",
                 ),
                 "its input": ("def even_columns(A):\n    return A", "gives its input back"),
                 "the first half": ("def even_columns(A):\n    return composition(A, (None, A[1].size // 2))", "the first ones"),
@@ -748,7 +749,8 @@ EXERCISES = {
                 ),
                 "one step of pairs": (
                     "def paired(A):\n    one, two = A(0, 1), A(0, 2)\n"
-                    "    return Layout((A[0].shape, (A[1].size // 2, 2)), (A[0].stride, (two, one)))", "gives offset",
+                    "    return Layout((A[0].shape, (A[1].size // 2, 2)), (A[0].stride, (two, one)))",
+                    "gives offset",
                 ),
                 "its input": ("def paired(A):\n    return A", "It gives `A` back"),
                 "B o A": (
@@ -886,7 +888,8 @@ EXERCISES = {
                 ),
                 "one step in a block": (
                     "def A_view(stored, M, K, w):\n    columns = composition(stored, Layout(K, w))\n"
-                    "    return Layout(((w, M // w), columns.shape), ((stored(1), stored(w * K)), columns.stride))", "gives offset",
+                    "    return Layout(((w, M // w), columns.shape), ((stored(1), stored(w * K)), columns.stride))",
+                    "gives offset",
                 ),
                 "its input": ("def A_view(stored, M, K, w):\n    return stored", "number of modes"),
                 "whole rows": ("def A_view(stored, M, K, w):\n    return Layout((M, K), (K, 1))", "whole rows"),
