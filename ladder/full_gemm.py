@@ -19,7 +19,7 @@ from cutlass import pipeline
 from cutlass.cute.nvgpu import OperandMajorMode, cpasync, warp, warpgroup
 from cutlass.memory import SmemAllocator
 
-from ladder.needs import need
+from ladder.needs import need, need_hopper
 from ladder.persistent import balanced, multiprocessors
 
 TILE_M, TILE_N, TILE_K = 128, 128, 64
@@ -195,6 +195,7 @@ def full_kernel(
 @cute.jit
 def full_gemm(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, stream: cuda.CUstream):
     """Launch as many clusters as the GPU has room for, or as are needed."""
+    need_hopper()
     need(mA, mB, mC, A="k", B="k", C="n")
     layout_a, layout_b = swizzled_tiles(TILE_M, STAGES), swizzled_tiles(TILE_N, STAGES)
     layout_c = swizzled_tiles(PIECE, BUFFERS, CONSUMERS)

@@ -272,13 +272,14 @@ def measure_rung(rung: str, gemm, mnk, pair: str = "TN", *, check_mnk=(200, 136,
     _demand([_check(gemm, pair, *operand_pairs(*size)[pair], device, output) for size in (check_mnk, mnk)])
     ours, cublas = _time_pairs(gemm, layouts, device, output)[pair]
     now, run = datetime.now(UTC).isoformat(timespec="seconds"), uuid4().hex[:12]  # rows of one run can be compared
-    return [_row(name, t, cublas, mnk, machine, now, run) for name, t in ((rung, ours), ("cublas", cublas))]
+    return [result_row(name, t, cublas, mnk, machine, now, run) for name, t in ((rung, ours), ("cublas", cublas))]
 
 
-def _row(rung: str, time: Timing, cublas: Timing, mnk, machine: Preflight, now: str, run: str) -> dict:
+def result_row(rung: str, time: Timing, cublas: Timing, mnk, machine: Preflight, now: str, run: str, dtype: str = "float16") -> dict:
+    """A row of results/ladder.json: what was timed, beside cuBLAS in the same run. now: ISO date; run: names the run."""
     M, N, K = mnk
     return {
-        "rung": rung, "m": M, "n": N, "k": K, "dtype": "float16", "ms": round(time.ms, 6), "spread": round(time.spread, 4),
+        "rung": rung, "m": M, "n": N, "k": K, "dtype": dtype, "ms": round(time.ms, 6), "spread": round(time.spread, 4),
         "tflops": round(2 * M * N * K / time.ms / 1e9, 3), "gb_s": None, "cublas_ratio": round(cublas.ms / time.ms, 5),
         "clock_mhz": time.clock_mhz, "watts": time.watts, "celsius": time.celsius, "rounds": time.rounds, "run": run,
         "gpu": machine.gpu, "driver": machine.driver, "date": now,

@@ -21,7 +21,7 @@ from ladder.full_gemm import (
     BUFFERS, CONSUMERS, LOAD_REGISTERS, MULTIPLY_REGISTERS, TILE_K, TURN, WARPGROUP, load_tiles, multiply_all, store_tile, tile_at, tma_slices,
 )  # fmt: skip
 from ladder.multistage import make_ring
-from ladder.needs import need
+from ladder.needs import need, need_hopper
 from ladder.persistent import H200_SMS, balanced, multiprocessors
 
 SMEM_BYTES = 227 * 1024
@@ -158,6 +158,7 @@ def gemm_with(config: Config | None):
 
     @cute.jit
     def gemm(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, stream: cuda.CUstream):
+        need_hopper()
         need(mA, mB, mC, dtypes=("Float16", "BFloat16"))
         if cutlass.const_expr(contiguous_mode(mC) == 0):
             launch(mB, mA, transposed(mC), stream, config)

@@ -14,7 +14,7 @@ from cutlass import pipeline
 from cutlass.cute.nvgpu import warpgroup
 from cutlass.memory import SmemAllocator
 
-from ladder.needs import need
+from ladder.needs import need, need_hopper
 from ladder.wgmma import FP16, TILE_K, TILE_M, TILE_N, WARPGROUP, k_major_tiles, multiplier, multiply_tiles, store_tile, tma_load, tma_slices
 
 STAGES = 6  # 32 KB each
@@ -99,6 +99,7 @@ def multistage_kernel(
 @cute.jit
 def multistage_gemm(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, stream: cuda.CUstream):
     """Launch a block for each tile of C."""
+    need_hopper()
     need(mA, mB, mC, A="k", B="k", C="n")
     layout_a, layout_b = k_major_tiles(TILE_M, STAGES), k_major_tiles(TILE_N, STAGES)
     tma_a, tA = tma_load(mA, layout_a, TILE_M)

@@ -7,6 +7,16 @@ MODES = {"A": "MK", "B": "NK", "C": "MN"}
 LONGEST = 2**31 - 2**14  # slots that an operand may span: kernels count in 32 bits, and a little past the end
 
 
+def need_hopper() -> None:
+    """Raise LadderError where what is being compiled is for no Hopper GPU: TMA came with Hopper, and WGMMA is Hopper's alone."""
+    from cutlass.cutlass_dsl import CuTeDSL
+
+    arch = CuTeDSL._get_dsl().get_arch_enum().name  # as the DSL's own modules ask; there is no public name for it
+    if arch != "sm_90a":
+        hint = "; on Ampere and Ada the ladder goes up to simple_gemm" if arch < "sm_90" else ""
+        raise LadderError(f"this kernel needs Hopper, sm_90a, and is being compiled for {arch}{hint}")
+
+
 def need(mA, mB, mC, *, A: str | None = "any", B: str | None = "any", C: str | None = "any", dtypes=("Float16",)) -> None:
     """Raise LadderError unless A (M,K), B (N,K) and C (M,N) fit a kernel that moves 16 bytes at once.
 

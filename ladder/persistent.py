@@ -19,7 +19,7 @@ from cutlass.utils import HardwareInfo
 
 from ladder.cooperative import CONSUMERS, STAGES, TILE
 from ladder.multistage import make_ring
-from ladder.needs import need
+from ladder.needs import need, need_hopper
 from ladder.warp_specialized import LOAD_REGISTERS, MULTIPLY_REGISTERS, load_tiles, multiply_all
 from ladder.wgmma import FP16, TILE_K, WARPGROUP, k_major_tiles, multiplier, store_tile, tma_load, tma_slices
 
@@ -118,6 +118,7 @@ def gemm_with(raster: Raster):
 
     @cute.jit
     def gemm(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, stream: cuda.CUstream):
+        need_hopper()
         need(mA, mB, mC, A="k", B="k", C="n")
         layout_a, layout_b = (k_major_tiles(rows, STAGES) for rows in TILE)
         tma_a, tA = tma_load(mA, layout_a, TILE[0])

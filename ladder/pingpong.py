@@ -16,7 +16,7 @@ from cutlass.memory import SmemAllocator
 
 from ladder.multicast import sharers, tma_load_shared, tma_parts
 from ladder.multistage import make_ring
-from ladder.needs import need
+from ladder.needs import need, need_hopper
 from ladder.persistent import RASTERS, balanced, multiprocessors, tile_at
 from ladder.warp_specialized import LOAD_REGISTERS, MULTIPLY_REGISTERS, load_tiles, multiply_all
 from ladder.wgmma import FP16, TILE_K, WARPGROUP, k_major_tiles, multiplier, store_tile
@@ -95,6 +95,7 @@ def pingpong_kernel(
 @cute.jit
 def pingpong_gemm(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, stream: cuda.CUstream):
     """Launch as many clusters as the GPU has room for, or as are needed."""
+    need_hopper()
     need(mA, mB, mC, A="k", B="k", C="n")
     layout_a, layout_b = (k_major_tiles(rows, STAGES) for rows in TILE)
     tma_a, tA = tma_load_shared(mA, layout_a, TILE[0], CLUSTER[1])

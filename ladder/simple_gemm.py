@@ -165,7 +165,7 @@ def simple_kernel(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, config: cut
     cute.arch.sync_threads()
     load_fragment(a_next, 0, 0)
     load_fragment(b_next, 0, 0)
-    read, write = cutlass.Int32(0), cutlass.Int32(stages - 1)  # stages
+    read, write = cutlass.Int32(0), cutlass.Int32(stages - 1)  # the stages whose turn it is
     for tile in cutlass.range(tiles_k, unroll=1):
         for k in cutlass.range_constexpr(atoms_k):
             if cutlass.const_expr(k == atoms_k - 1):  # this k-tile is all in registers: on to the next
@@ -181,7 +181,7 @@ def simple_kernel(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, config: cut
                 cute.arch.cp_async_commit_group()
                 write = 0 if write == stages - 1 else write + 1
             cute.gemm(mma, acc, tCrA[None, None, k], tCrB[None, None, k], acc)
-    cute.arch.sync_threads()
+    cute.arch.sync_threads()  # no warp needs the stages any more: C may take their place
     store_tile(acc, part.partition_C(sC), sC, mC, (block_m, block_n), thread, config)
 
 
@@ -205,4 +205,6 @@ simple_gemm = gemm_with(DEFAULT)
 if __name__ == "__main__":
     from ladder import harness
 
-    harness.main(simple_gemm, mnk=(304, 200, 104), output=harness.row_major_output, loops="the same product by the first rung's loops")
+    look = "whichever modes are contiguous, tiles come in by 16 bytes; ldmatrix transposes them where it must"
+    loops = "the same product by the first rung's loops"
+    harness.main(simple_gemm, mnk=(304, 200, 104), output=harness.row_major_output, look=look, loops=loops)

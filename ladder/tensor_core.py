@@ -175,6 +175,9 @@ def tensor_core_gemm(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, stream: 
 if __name__ == "__main__":
     from ladder import harness
 
-    for name, gemm in (("one warp", one_warp), ("blocks of warps", tensor_core_gemm)):
-        print(f"{name}:")
-        harness.main(gemm, mnk=(304, 200, 104), output=harness.row_major_output, loops="the same product by the first rung's loops")
+    loops = "the same product by the first rung's loops"
+    for gemm, look in (
+        (one_warp, "one warp: the tensor cores wait for fragments that come 2 bytes at a time, and for each warp anew"),
+        (tensor_core_gemm, "blocks of warps: they share tiles, but while a tile is loaded the tensor cores wait"),
+    ):
+        harness.main(gemm, mnk=(304, 200, 104), output=harness.row_major_output, look=look, loops=loops)

@@ -14,7 +14,7 @@ from cutlass.cute.nvgpu import warpgroup
 from cutlass.memory import SmemAllocator
 
 from ladder.multistage import load_stage, make_ring
-from ladder.needs import need
+from ladder.needs import need, need_hopper
 from ladder.wgmma import FP16, TILE_K, WARPGROUP, k_major_tiles, multiplier, multiply_tiles, store_tile, tma_load, tma_slices
 
 LOAD_REGISTERS, MULTIPLY_REGISTERS = 40, 232  # a thread; together with those of other warpgroups at most 64 K a block
@@ -93,6 +93,7 @@ def gemm_with(tile: tuple[int, int], stages: int, consumers: int):
 
     @cute.jit
     def gemm(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, stream: cuda.CUstream):
+        need_hopper()
         need(mA, mB, mC, A="k", B="k", C="n")
         layout_a, layout_b = (k_major_tiles(rows, stages) for rows in tile)
         tma_a, tA = tma_load(mA, layout_a, tile[0])

@@ -15,7 +15,7 @@ import cutlass.cute as cute
 from cutlass.cute.nvgpu import OperandMajorMode, cpasync, warpgroup
 from cutlass.memory import SmemAllocator
 
-from ladder.needs import need
+from ladder.needs import need, need_hopper
 
 TILE_M, TILE_N, TILE_K = 128, 128, 64  # 64 fp16 along k are 128 bytes: what the widest swizzle spans
 WARPGROUP = 128  # threads: 4 warps, which issue a WGMMA together
@@ -65,7 +65,7 @@ def store_tile(thr_mma: cute.ThrMma, acc: cute.Tensor, mC: cute.Tensor, tile: cu
     rC = cute.make_rmem_tensor(acc.shape, FP16)
     rC.store(acc.load().to(FP16))
     pairs, places = cute.recast_tensor(rC, cutlass.Int32), cute.recast_tensor(tCgC, cutlass.Int32)
-    for i in cutlass.range_constexpr(cute.size(pairs)):
+    for i in cutlass.range(cute.size(pairs), unroll_full=True):
         if cute.elem_less(tCcC[2 * i], mC.shape):  # N is even, so both of a pair are inside or neither
             places[i] = pairs[i]
 
@@ -113,6 +113,7 @@ def wgmma_kernel(
 @cute.jit
 def wgmma_gemm(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, stream: cuda.CUstream):
     """Launch a block for each tile of C."""
+    need_hopper()
     need(mA, mB, mC, A="k", B="k", C="n")
     layout_a, layout_b = k_major_tiles(TILE_M, 1), k_major_tiles(TILE_N, 1)
     tma_a, tA = tma_load(mA, layout_a, TILE_M)
