@@ -1,0 +1,124 @@
+"""What one right result cannot show: races, and accesses that happen to do no harm. Needs an NVIDIA GPU with torch.
+
+    python -m ladder.stress          every rung REPEATS times with many k-tiles, then all of them under compute-sanitizer
+
+A kernel whose threads wait for each other is right by luck if a wait is missing, most of the time. So each rung computes one product over and over, beside
+other work on the GPU that upsets its timing, and each result must be the first one to the last bit. `make gpu` records it in results/stress.json.
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ladder.errors import LadderError
+from ladder.operands import operand_pairs
+from ladder.preflight import preflight
+from ladder.rungs import RUNGS
+
+ROOT = Path(__file__).resolve().parent.parent
+REPEATS = 200
+LONG = 776, 1304, 8200  # M, N, K: ragged against every tile, and up to 257 k-tiles
+SMALL = 264, 200, 136  # at which the sanitizer watches
+TOOLS = {"memcheck": r"ERROR SUMMARY: (\d+) error", "racecheck": r"RACECHECK SUMMARY: (\d+) hazard"}
+SECONDS = 600
+
+
+def measure() -> dict:
+    """Run everything. Returns {"rungs": {name: {"repeats", "different", "error"}}, "memcheck": faults, "racecheck": hazards, ...}.
+
+    A tool that cannot run here is None. Raises LadderError without a GPU.
+    """
+    machine = preflight()
+    if not machine.can_run:
+        raise LadderError(f"races show themselves on a GPU: {machine.verdict}")
+    about = {"gpu": machine.gpu, "driver": machine.driver, "date": datetime.now(UTC).isoformat(timespec="seconds"), "mnk": LONG}
+    rungs = {name: repeat(name) for name in RUNGS}
+    return about | {"rungs": rungs} | {tool: sanitize(tool) for tool in TOOLS}
+
+
+def repeat(name: str, mnk=LONG, times: int = REPEATS) -> dict:
+    """One rung, `times` times: how many of its results are not the first one, and the first one's relative error."""
+    import torch
+
+    launch, (a, b, c), want = _problem(name, mnk)
+    noise = torch.cuda.Stream()
+    first, different = None, torch.zeros((), dtype=torch.int64, device="cuda")
+    for i in range(times):
+        c.fill_(float("nan"))
+        with torch.cuda.stream(noise):  # a copy of another size each time, as other work beside the kernel
+            torch.empty(1 << (10 + i % 15), device="cuda").zero_()
+        launch(a, b, c)
+        if first is None:
+            first = c.clone()
+        different += ~torch.all(c == first)
+    torch.cuda.synchronize()
+    return {"repeats": times, "different": int(different), "error": float((first.float() - want).norm() / want.norm())}
+
+
+def _problem(name: str, mnk):
+    """(launch, [A, B, C], the right C) of a rung on random data, k contiguous in A and B, n in C."""
+    from types import SimpleNamespace
+
+    import torch
+
+    from ladder import binding
+    from layoutviz import Layout
+
+    M, N, K = mnk
+    layouts = (*operand_pairs(M, N, K)["TN"], Layout((M, N), (N, 1)))
+    launch = binding.compile_for_gpu(RUNGS[name].gemm, [SimpleNamespace(layout=layout, base=0) for layout in layouts])
+    a, b, c = (torch.randn(layout.shape, device="cuda", dtype=torch.float16) for layout in layouts)
+    return launch, (a, b, c), a.float() @ b.float().T
+
+
+def run_small() -> None:
+    """Each rung once at SMALL: what the sanitizer watches. Raises LadderError for a wrong product."""
+    for name in RUNGS:
+        launch, (a, b, c), want = _problem(name, SMALL)
+        launch(a, b, c)
+        error = float((c.float() - want).norm() / want.norm())
+        if not error < 1e-3:
+            raise LadderError(f"{name} is wrong at {SMALL}: relative error {error:.1e}")
+
+
+def sanitize(tool: str) -> int | None:
+    """How many faults compute-sanitizer finds in `run_small`; None where there is no such program. Raises LadderError if it fails otherwise."""
+    program = shutil.which("compute-sanitizer")
+    if not program:
+        return None
+    command = [program, "--tool", tool, sys.executable, "-c", "from ladder.stress import run_small; run_small(); print('all ran')"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=SECONDS)
+    said = done.stdout + done.stderr
+    found = re.search(TOOLS[tool], said)
+    if not found or "all ran" not in said:
+        raise LadderError(f"compute-sanitizer's {tool} did not run to its end: {said.strip().splitlines()[-3:]}")
+    return int(found.group(1))
+
+
+def faults(record: dict) -> list[str]:
+    """What is wrong in a record, in words; empty if nothing is."""
+    found = [f"{name}: {each['different']} of {each['repeats']} results differ" for name, each in record["rungs"].items() if each["different"]]
+    found += [f"{name}: relative error {each['error']:.1e}" for name, each in record["rungs"].items() if not each["error"] < 1e-3]
+    return found + [f"{tool} finds {record[tool]} faults" for tool in TOOLS if record[tool]]
+
+
+def main() -> int:
+    """Measure and print; exit status 1 if something is wrong, or nothing could be measured."""
+    try:
+        record = measure()
+    except LadderError as error:
+        print(f"nothing was measured: {error}", file=sys.stderr)
+        return 1
+    for name, each in record["rungs"].items():
+        print(f"{name:<18}{each['repeats']} times: {each['different']} differ, error {each['error']:.1e}")
+    for tool in TOOLS:
+        print(f"{tool:<18}{'not run: there is no compute-sanitizer here' if record[tool] is None else f'{record[tool]} faults'}")
+    print("\n".join(faults(record)))
+    return 1 if faults(record) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
