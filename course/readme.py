@@ -130,7 +130,7 @@ def results_part(root: Path) -> str:
         head = "| kernel | M x N x K, type | TFLOP/s | speed, cuBLAS = 1 | GPU | date |\n| --- | --- | --- | --- | --- | --- |"
         parts.append("\n".join([head, *timed]))
     if moved:
-        head = "| kernel that memory limits | size, type | GB/s | speed, a copy = 1 | GPU | date |\n| --- | --- | --- | --- | --- | --- |"
+        head = "| kernel that memory limits | size, type | GB/s | speed, a device copy = 1 | GPU | date |\n| --- | --- | --- | --- | --- | --- |"
         parts.append("\n".join([head, *moved]))
     if counted := recorded(root / "results" / COUNTED.name)[0]:
         same = sum(each.conflicts == each.what.predicted().conflicts for each in counted)
@@ -156,7 +156,7 @@ def _rung_row(row: dict) -> str:
 def _stream_row(row: dict, rows: list[dict]) -> str:
     """A kernel that memory limits, beside the copy of the same run."""
     copy = next((each for each in rows if each["rung"] == "copy" and each["run"] == row["run"]), None)
-    ratio = f"{copy['ms'] / row['ms']:.3f}" if copy else "–"
+    ratio = f"{row['gb_s'] / copy['gb_s']:.3f}" if copy else "–"
     return f"| {_rung_name(row)} | {_size(row)}, {row['dtype']} | {row['gb_s']:.0f} | {ratio} | {row['gpu']} | {row['date'][:10]} |"
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import nbformat
 
-from ladder import bank_counters
+from ladder import bank_counters, stress
 from ladder.errors import LadderError
 from ladder.preflight import Preflight, preflight
 from ladder.rungs import RUNGS, SIZE
@@ -62,6 +62,7 @@ def main(arguments=None, root: Path = ROOT) -> int:
         ok &= _record_rungs(root, machine, again=options.all)
         ok &= _record_streams(root, machine, again=options.all)
         ok &= _record_counters(root, again=options.all)
+        ok &= _record_stress(root, again=options.all)
     return 0 if ok else 1
 
 
@@ -263,6 +264,23 @@ def _record_counters(root: Path, again: bool) -> bool:
     write_json(path, counted | {"code": code})
     print(f"bank conflicts: {len(counted['accesses'])} accesses counted", flush=True)
     return True
+
+
+def _record_stress(root: Path, again: bool) -> bool:
+    """Run every rung over and over and under the sanitizer; write results/stress.json."""
+    path = root / stress.PATH.relative_to(ROOT)
+    code = _hash([f"from ladder import stress, {', '.join(RUNGS)}"], root)
+    if not again and read_json(path, {}).get("code") == code:
+        return True
+    print(f"every rung {stress.REPEATS} times, and under compute-sanitizer ...", flush=True)
+    try:
+        found = stress.measure()
+    except LadderError as error:
+        print(f"stress: {error}", flush=True)
+        return False
+    write_json(path, found | {"code": code})
+    print("stress: " + ("; ".join(stress.faults(found)) or f"{len(found['rungs'])} rungs, nothing found"), flush=True)
+    return not stress.faults(found)
 
 
 def read_json(path: Path, default):

@@ -1,6 +1,6 @@
 """Check and time the rungs that memory limits, `elementwise`, `gemv` and `transpose`: what harness.py is for GEMMs.
 
-The yardstick is a device copy of as many bytes, in the same interleaved run. Importing this module needs neither the DSL nor torch.
+The yardstick is the bandwidth of a device copy in the same interleaved run. Importing this module needs neither the DSL nor torch.
 """
 
 import argparse
@@ -24,6 +24,7 @@ from ladder.timing import Timing, timed
 from layoutviz import Layout
 
 DRAWN = 3  # random ragged sizes of a check, drawn anew each time
+COPIED = 3 * 2**28  # bytes that the copy reads, and writes: of one size for all, since torch's copies of some others are slow
 SMALLEST = 2**17  # bytes; of operands smaller than that it takes too many to get past the L2 cache, so they are not timed
 LARGEST = 2**27  # bytes; with more, numpy is slow: such a size is checked only against torch's fp32 result, when it is timed
 
@@ -195,7 +196,7 @@ def _flat(mode) -> tuple[int, ...]:
 
 
 def time_stream(stream: Stream, kernel, size, device: Gpu) -> dict[str, Timing]:
-    """The times of the rung, of torch and of a device copy of as many bytes, from one interleaved run on random normal data.
+    """The times of the rung, of torch and of a device copy, from one interleaved run on random normal data.
 
     Raises CheckFailed if the rung's result, before or after, is not torch's fp32 result of the same inputs.
     """
@@ -209,7 +210,6 @@ def time_stream(stream: Stream, kernel, size, device: Gpu) -> dict[str, Timing]:
         while len(sets) <= i:
             half = {"dtype": torch.float16, "device": "cuda"}
             sets.append([*(torch.randn(each.size, **half) for each in layouts[:-1]), torch.full((layouts[-1].size,), torch.nan, **half)])
-            copies.append([torch.randn(stream.bytes(size) // 4, **half) for _ in range(2)])  # half of the bytes read, half written
         return sets[i]
 
     def ours(i):
@@ -221,8 +221,9 @@ def time_stream(stream: Stream, kernel, size, device: Gpu) -> dict[str, Timing]:
         return lambda: stream.call(torch, *views)
 
     def copy(i):
-        buffers(i)
-        source, target = copies[i]
+        while len(copies) < 2:
+            copies.append(torch.randn(COPIED // 2, dtype=torch.float16, device="cuda"))
+        source, target = copies
         return lambda: target.copy_(source)
 
     ours(0)()
@@ -258,12 +259,17 @@ def measure_stream(stream: Stream, kernel, size) -> list[dict]:
     return [_row(stream, name, times, size, machine) | {"run": run, "date": now} for name in times]
 
 
+def _gb_s(stream: Stream, name: str, time: Timing, size) -> float:
+    """Bytes that had to be moved, a second, in 10^9."""
+    return (2 * COPIED if name == "copy" else stream.bytes(size)) / time.ms / 1e6
+
+
 def _row(stream: Stream, name: str, times: dict[str, Timing], size, machine: Preflight) -> dict:
     time, peer = times[name], f"torch {stream.peer}"
     by_cublas = stream.peer == "mv" and name != "copy"  # torch.mv is cuBLAS's
     return {
         "rung": name, **stream.sizes_in_row(size), "dtype": "float16",
-        "ms": round(time.ms, 6), "spread": round(time.spread, 4), "tflops": None, "gb_s": round(stream.bytes(size) / time.ms / 1e6, 1),
+        "ms": round(time.ms, 6), "spread": round(time.spread, 4), "tflops": None, "gb_s": round(_gb_s(stream, name, time, size), 1),
         "cublas_ratio": round(times[peer].ms / time.ms, 5) if by_cublas else None,
         "clock_mhz": time.clock_mhz, "watts": time.watts, "celsius": time.celsius, "rounds": time.rounds,
         "gpu": machine.gpu, "driver": machine.driver,
@@ -330,8 +336,9 @@ def _print_times(stream: Stream, times: dict[str, Timing], size) -> None:
     print(f"time   {_by(size)}, {stream.bytes(size) / 1e9:.3g} GB to move; {', '.join(state) or 'clock unknown'}")
     print(f"       {'':<18} {'ms':>8} {'GB/s':>6} {'of copy':>8} {'of torch':>9} {'spread':>7}")
     for name, time in times.items():
-        speed, by_copy, by_peer = stream.bytes(size) / time.ms / 1e6, times["copy"].ms / time.ms, peer.ms / time.ms
-        print(f"       {name:<18} {time.ms:>8.4f} {speed:>6.0f} {by_copy:>7.3f}x {by_peer:>8.3f}x {time.spread:>7.1%}", flush=True)
+        speed, by_peer = _gb_s(stream, name, time, size), f"{peer.ms / time.ms:.3f}x" if name != "copy" else ""
+        by_copy = speed / _gb_s(stream, "copy", times["copy"], size)
+        print(f"       {name:<18} {time.ms:>8.4f} {speed:>6.0f} {by_copy:>7.3f}x {by_peer:>9} {time.spread:>7.1%}", flush=True)
 
 
 def _without_gpu(stream: Stream, kernel, host, sizes, machine: Preflight) -> None:
@@ -350,7 +357,7 @@ def _print_recorded(stream: Stream) -> None:
     rows = _read(RESULTS / "ladder.json", [])
     for row in (row for row in rows if row["rung"] == stream.rung):
         copy = next(each for each in rows if each["rung"] == "copy" and each["run"] == row["run"])
-        size, ratio = _by(row[mode] for mode in stream.modes.lower()), copy["ms"] / row["ms"]
+        size, ratio = _by(row[mode] for mode in stream.modes.lower()), row["gb_s"] / copy["gb_s"]
         print(f"record {size}: {row['gb_s']:.0f} GB/s, {ratio:.3f}x of a copy, on {row['gpu']}, {row['date'][:10]}")
 
 

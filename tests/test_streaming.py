@@ -146,7 +146,7 @@ def test_a_wrong_kernel_is_an_error_without_a_gpu_too(monkeypatch):
 def test_the_record_is_told_beside_the_copy_of_its_run(monkeypatch, capsys):
     row = {"m": 64, "n": None, "k": 8, "gpu": "G", "date": "2026-01-02T00:00"}
     timed = ("gemv", 0.5, "a"), ("copy", 0.4, "a"), ("copy", 9, "b")
-    rows = [row | {"rung": name, "ms": ms, "gb_s": 3000.4, "run": run} for name, ms, run in timed]
+    rows = [row | {"rung": name, "ms": ms, "gb_s": 1500.2 / ms, "run": run} for name, ms, run in timed]
     monkeypatch.setattr(streaming, "_read", lambda *_: rows)
     streaming._print_recorded(GEMV)
     assert capsys.readouterr().out == "record 64x8: 3000 GB/s, 0.800x of a copy, on G, 2026-01-02\n"
@@ -196,6 +196,7 @@ def stand_in(monkeypatch):
     monkeypatch.setattr(binding, "compile_for_gpu", compile_for_gpu)
     monkeypatch.setattr(streaming, "Gpu", Stand)
     monkeypatch.setattr(streaming, "timed", timed)
+    monkeypatch.setattr(streaming, "COPIED", 4096)
     monkeypatch.setattr(streaming, "preflight", lambda: H200)
     return Stand
 
@@ -207,7 +208,8 @@ def test_rows_of_the_record(stand_in, stream, host, size):
     assert len({row["run"] for row in rows}) == 1 and all(row["date"] for row in rows)
     for row, ms in zip(rows, (0.5, 2.0, 0.25), strict=True):
         assert {mode: row[mode] for mode in "mnk"} == stream.sizes_in_row(size)
-        assert row["gb_s"] == pytest.approx(stream.bytes(size) / ms / 1e6, abs=0.06) and row["ms"] == ms and row["tflops"] is None
+        moved = 2 * 4096 if row["rung"] == "copy" else stream.bytes(size)
+        assert row["gb_s"] == pytest.approx(moved / ms / 1e6, abs=0.06) and row["ms"] == ms and row["tflops"] is None
         assert (row["clock_mhz"], row["watts"], row["celsius"], row["rounds"], row["gpu"]) == (1980.0, None, 40.0, 11, "NVIDIA H200")
     assert [row["cublas_ratio"] for row in rows] == ([4.0, 1.0, None] if stream is GEMV else [None] * 3)
 
@@ -220,7 +222,8 @@ def test_it_tells_errors_and_times(stand_in, stream, host, size, capsys):
     assert "GPU    NVIDIA H200, driver 580.65.06" in said and "1980 MHz" in said
     assert ("bound 1e-03" if stream is GEMV else "all right to the last bit") in said
     row = next(line.split() for line in said.splitlines() if line.strip().startswith(f"{stream.rung} "))
-    assert row[1] == "0.5000" and row[3:] == ["0.500x", "4.000x", "1.0%"]
+    by_copy = stream.bytes(size) / 0.5 / (8192 / 0.25)
+    assert row[1] == "0.5000" and row[3:] == [f"{by_copy:.3f}x", "4.000x", "1.0%"]
 
 
 @pytest.mark.parametrize("stream, host, size", HOSTS, ids=lambda each: getattr(each, "rung", None))
