@@ -4,6 +4,7 @@
     python benchmarks/gemm.py --rungs all --shapes 4096,4096,4096    the whole ladder at one size, and its picture
     python benchmarks/gemm.py --peers quack,triton                   the rivals that are installed, too: the first tuning takes a minute
     python benchmarks/gemm.py --pairs NN,NT,TN,TT --dtype bfloat16   other operand majors (BLAS's names, see ladder.operands) and types
+    python benchmarks/gemm.py --compile                              also how long a fresh process takes to compile each
 
 All candidates of a shape are timed in one interleaved run by CUDA graphs (ladder.timing), on random normal data, after they are
 checked: against the fp32 product by norm and, on small integers, to the last bit; and by norm once more after the timing. Prints a
@@ -12,6 +13,8 @@ status 1 if a result is wrong.
 """
 
 import argparse
+import os
+import subprocess
 import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -138,6 +141,35 @@ def measure(problem: Problem, rungs, peers, dtype: str, rounds: int) -> tuple[di
     return times, wrong
 
 
+COMPILE = """\
+import time
+began = time.perf_counter()
+import sys
+from types import SimpleNamespace
+import torch
+from ladder import binding
+from ladder.operands import operand_pairs
+from ladder.rungs import RUNGS
+from layoutviz import Layout
+torch.zeros(1, device="cuda")
+gemm, (M, N, K) = RUNGS[sys.argv[1]].gemm, map(int, sys.argv[2:])
+operands = [SimpleNamespace(layout=layout, base=0) for layout in (*operand_pairs(M, N, K)["TN"], Layout((M, N), (N, 1)))]
+imported = time.perf_counter()
+binding.compile_for_gpu(gemm, operands)
+print(imported - began, time.perf_counter() - imported)
+"""
+
+
+def show_compile_times(rungs, mnk) -> None:
+    """How long it takes in a process that does nothing else: the imports, and the compile itself."""
+    for name in rungs:
+        command = [sys.executable, "-c", COMPILE, name, *map(str, mnk)]
+        env = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])}
+        done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=True)
+        imports, compiles = (float(part) for part in done.stdout.split()[-2:])
+        print(f"{name:<18} compiled in {compiles:.2f} s by a fresh process, after {imports:.1f} s of imports", flush=True)
+
+
 def show(problem: Problem, times: dict, sms: int) -> None:
     M, N, K = problem.mnk
     any_time = times["cublas"]
@@ -166,31 +198,26 @@ def summarise(results: list[dict], peers) -> None:
 
 
 def draw(times: dict, path: Path, machine) -> None:
-    """The ladder as one picture: TFLOP/s of each rung at one size, cuBLAS and the peers as lines."""
+    """The ladder as one picture: TFLOP/s of each rung at one size, and below them those of cuBLAS and of the peers."""
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
     M, N, K = SIZE
-    tflops = {name: 2 * M * N * K / time.ms / 1e9 for name, time in times.items()}
-    rungs = [name for name in RUNGS if name in tflops]
-    figure, axes = plt.subplots(figsize=(9, 0.36 * len(rungs) + 1.4), layout="constrained")
-    bars = axes.barh(rungs, [tflops[name] for name in rungs], color="#0072B2")
-    axes.bar_label(bars, [f"{tflops[name]:.3g}" for name in rungs], padding=4, fontsize=10)
-    for style, name in zip(("-", "--", ":"), [name for name in tflops if name not in RUNGS], strict=False):
-        axes.axvline(
-            tflops[name],
-            color="#444444",
-            linestyle=style,
-            linewidth=1.4,
-            label=f"{name if name != 'cublas' else 'cuBLAS'} {tflops[name]:.3g}",
-        )
+    tflops = {name: 2 * M * N * K / times[name].ms / 1e9 for name in (*RUNGS, "cublas", *PEERS) if name in times}
+    figure, axes = plt.subplots(figsize=(9, 0.34 * len(tflops) + 0.8), layout="constrained")
+    colors = ["#0072B2" if name in RUNGS else "#595959" for name in tflops]
+    axes.axvline(tflops["cublas"], color="#595959", linestyle="--", linewidth=1, zorder=0)
+    axes.barh(["cuBLAS" if name == "cublas" else name for name in tflops], list(tflops.values()), color=colors)
+    for place, speed in enumerate(tflops.values()):
+        inside = speed > 0.1 * max(tflops.values())
+        where = {"ha": "right" if inside else "left", "color": "white" if inside else "black"}
+        axes.annotate(f"{speed:.3g}", (speed, place), (-6 if inside else 6, 0), textcoords="offset points", va="center", **where)
     axes.invert_yaxis()
-    axes.margins(x=0.09)
+    axes.margins(y=0.01)
     axes.set_xlabel(f"TFLOP/s at {M} x {N} x {K}, fp16 in, fp32 sums; {machine.gpu}, one interleaved run")
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(loc="lower left", bbox_to_anchor=(0.3, 0.75), frameon=False)
     figure.savefig(path, dpi=160)
 
 
@@ -202,6 +229,7 @@ def parse(arguments):
     parser.add_argument("--pairs", default="TN", help="operand pairs, of NN, NT, TN, TT")
     parser.add_argument("--dtype", choices=BOUND, default="float16")
     parser.add_argument("--rounds", type=int, default=11)
+    parser.add_argument("--compile", action="store_true", help="also time the compile of each rung, in processes of their own")
     options = parser.parse_args(arguments)
     options.rungs = list(RUNGS) if options.rungs == "all" else options.rungs.split(",")
     options.peers, options.pairs = [name for name in options.peers.split(",") if name], options.pairs.split(",")
@@ -253,7 +281,10 @@ def main(arguments=None) -> int:
                 draw(times, ROOT / "results/ladder.png", machine)
     if results:
         summarise(results, options.peers)
-    print("\n".join(faults), file=sys.stderr)
+    if options.compile:
+        show_compile_times(options.rungs, options.shapes[0])
+    if faults:
+        print("\n".join(faults), file=sys.stderr)
     return 1 if faults else 0
 
 

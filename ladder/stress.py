@@ -2,9 +2,9 @@
 
     python -m ladder.stress          every rung REPEATS times with many k-tiles, then all of them under compute-sanitizer
 
-A kernel whose threads wait for each other is right by luck if a wait is missing, most of the time. So each rung computes one product over
-and over, beside other work on the GPU that upsets its timing, and each result must be the first one to the last bit. `make gpu` records it in
-results/stress.json.
+A kernel whose threads wait for each other is right by luck if a wait is missing, most of the time. So each rung computes one product
+over and over, beside other work on the GPU that upsets its timing, and each result must be the first one to the last bit. `make gpu`
+records it in results/stress.json.
 """
 
 import re
@@ -93,8 +93,8 @@ def sanitize(tool: str) -> int | None:
     program = shutil.which("compute-sanitizer")
     if not program:
         return None
-    command = [program, "--tool", tool, *OPTIONS[tool], sys.executable, "-c", "from ladder.stress import run_small; run_small(); print('all ran')"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=SECONDS)
+    watched = [sys.executable, "-c", "from ladder.stress import run_small; run_small(); print('all ran')"]
+    done = subprocess.run([program, "--tool", tool, *OPTIONS[tool], *watched], cwd=ROOT, capture_output=True, text=True, timeout=SECONDS)
     said = done.stdout + done.stderr
     found = re.search(TOOLS[tool], said)
     if not found or "all ran" not in said:

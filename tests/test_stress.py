@@ -1,4 +1,4 @@
-"""What the stress of the rungs says, without a GPU: its faults in words, the sanitizer's words read, and the record of it. `make gpu` runs it."""
+"""What the stress of the rungs says, without a GPU: faults in words, the sanitizer's words read, the record. `make gpu` runs it."""
 
 import json
 import types
@@ -40,7 +40,8 @@ def test_a_sanitizer_that_is_missing_or_fails(monkeypatch):
     assert stress.sanitize("memcheck") is None
     monkeypatch.setattr(stress.shutil, "which", lambda name: f"/bin/{name}")
     for said in ("========= ERROR SUMMARY: 0 errors", "all ran\nDevice not supported"):
-        monkeypatch.setattr(stress.subprocess, "run", lambda *a, said=said, **k: types.SimpleNamespace(stdout=said, stderr="", returncode=0))
+        done = types.SimpleNamespace(stdout=said, stderr="", returncode=0)
+        monkeypatch.setattr(stress.subprocess, "run", lambda *a, done=done, **k: done)
         with pytest.raises(LadderError, match="did not run to its end"):
             stress.sanitize("memcheck")
 
