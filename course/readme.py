@@ -14,6 +14,7 @@ from pathlib import Path
 
 from ladder.bank_counters import PATH as COUNTED
 from ladder.bank_counters import recorded
+from ladder.rungs import SIZE
 from layoutviz import Layout, Swizzle
 from layoutviz.color import categories
 from layoutviz.composed import ComposedLayout
@@ -22,6 +23,8 @@ from layoutviz.scene import Scene, beside
 from layoutviz.views.grid import grid
 
 ROOT = Path(__file__).resolve().parent.parent
+LADDER = "results/ladder.png"
+FASTEST, BESIDE = "hopper_gemm", ("full_gemm", "quack", "triton")  # rungs and rivals that are shown shape by shape
 PICTURE = "course/readme.svg"
 SPELT = {"gemm": "GEMM", "hopper": "Hopper", "wgmma": "WGMMA", "tma": "TMA", "pytorch": "PyTorch", "blackwell": "Blackwell"}
 BANKS = 8  # of the picture; shared memory has 32
@@ -120,17 +123,24 @@ def results_part(root: Path) -> str:
     lessons, rungs = (_read(root / "results" / name) for name in ("gpu.json", "ladder.json"))
     checked = [_lesson_row(name, one) for name, one in sorted((lessons or {}).items()) if name.startswith("notebooks/") and one["checks"]]
     in_order = sorted(rungs or [], key=lambda row: (row["gpu"], _size(row), row["ms"] is None, -(row["ms"] or 0)))
-    timed = [_rung_row(row) for row in in_order if row.get("gb_s") is None]
+    timed = [_rung_row(row) for row in in_order if row.get("gb_s") is None and _at_size(row)]
+    shapes = [_shape_row(row, in_order) for row in in_order if row["rung"].split()[0] == FASTEST]
     moved = [_stream_row(row, in_order) for row in in_order if row.get("gb_s") is not None]
     parts = []
     if checked:
         head = "| lesson, on a GPU | products against cuBLAS | largest error, and its bound | GPU | date |\n| --- | --- | --- | --- | --- |"
         parts.append("\n".join([head, *checked]))
     if timed:
+        if (root / LADDER).is_file():
+            parts.append(f"![Bars: TFLOP/s of each kernel of the ladder, and of cuBLAS]({LADDER})")
         head = "| kernel | M x N x K, type | TFLOP/s | speed, cuBLAS = 1 | GPU | date |\n| --- | --- | --- | --- | --- | --- |"
         parts.append("\n".join([head, *timed]))
+    if shapes:
+        others = " | ".join(f"{name}'s" for name in BESIDE)
+        head = f"| M x N x K, type, operands | {FASTEST}, TFLOP/s | its speed, cuBLAS = 1 | {others} | GPU | date |\n"
+        parts.append("\n".join([head + "| --- " * (5 + len(BESIDE)) + "|", *shapes]))
     if moved:
-        head = "| kernel that memory limits | size, type | GB/s | speed, a device copy = 1 | GPU | date |\n| --- | --- | --- | --- | --- | --- |"
+        head = "| kernel that memory limits | size, type | GB/s | speed, a device copy = 1 | GPU | date |\n" + "| --- " * 6 + "|"
         parts.append("\n".join([head, *moved]))
     if counted := recorded(root / "results" / COUNTED.name)[0]:
         same = sum(each.conflicts == each.what.predicted().conflicts for each in counted)
@@ -151,6 +161,20 @@ def _lesson_row(name: str, record: dict) -> str:
 def _rung_row(row: dict) -> str:
     speed, ratio = (f"{value:.3g}" if value is not None else "–" for value in (row["tflops"], row["cublas_ratio"]))
     return f"| {_rung_name(row)} | {_size(row)}, {row['dtype']} | {speed} | {ratio} | {row['gpu']} | {row['date'][:10]} |"
+
+
+def _at_size(row: dict) -> bool:
+    """Whether a row is of the size at which all rungs are compared, and of the type and the operands."""
+    return tuple(row[mode] for mode in "mnk") == SIZE and row["dtype"] == "float16" and " " not in row["rung"]
+
+
+def _shape_row(row: dict, rows: list[dict]) -> str:
+    """The fastest rung on one shape, and beside it what was timed in the same run."""
+    pair = row["rung"].removeprefix(FASTEST)
+    beside = {each["rung"].removesuffix(pair): each for each in rows if each.get("run") == row.get("run") and _size(each) == _size(row)}
+    others = " | ".join(f"{beside[name]['cublas_ratio']:.3f}" if name in beside else "–" for name in BESIDE)
+    what = f"{_size(row)}, {row['dtype']},{pair or ' TN'}"
+    return f"| {what} | {row['tflops']:.0f} | {row['cublas_ratio']:.3f} | {others} | {row['gpu']} | {row['date'][:10]} |"
 
 
 def _stream_row(row: dict, rows: list[dict]) -> str:

@@ -9,6 +9,8 @@ from cutlass import Float16
 from cutlass.cute.runtime import make_ptr, nullptr
 from cutlass.cute.typing import AddressSpace
 
+from ladder.errors import LadderError
+
 
 def _tensors(pointers, layouts):
     return [cute.make_tensor(p, cute.make_layout(L.shape, stride=L.stride)) for p, L in zip(pointers, layouts, strict=True)]
@@ -40,6 +42,18 @@ def compile_for_host(kernel, operands):
     return lambda *buffers: compiled(*pointers(buffers))
 
 
+def _start(number: int, buffer, base: int, dtype) -> int:
+    """The address of element `base` of a torch buffer. Raises LadderError for one that a kernel would misread or could not reach."""
+    if not buffer.is_cuda:
+        raise LadderError(f"operand {number} is on the {buffer.device}; the kernel needs it on the GPU: .cuda() puts it there")
+    if str(buffer.dtype) != f"torch.{dtype.__name__.lower()}":
+        raise LadderError(f"operand {number} holds {buffer.dtype}; the kernel was compiled for {dtype.__name__}")
+    start = buffer.data_ptr() + 2 * base
+    if start % 16:
+        raise LadderError(f"operand {number} begins {start % 16} bytes past a multiple of 16, where vectors of 16 bytes cannot begin")
+    return start
+
+
 def compile_for_gpu(kernel, operands, dtype=Float16):
     """Compile for the GPU that is here and return launch(*buffers) on flat torch buffers, on torch's current stream.
 
@@ -52,7 +66,7 @@ def compile_for_gpu(kernel, operands, dtype=Float16):
     compiled = cute.compile(with_pointers(kernel, [o.layout for o in operands]), *any_pointers(dtype, len(operands)), stream)
 
     def launch(*buffers):
-        starts = [x.data_ptr() + 2 * o.base for x, o in zip(buffers, operands, strict=True)]
+        starts = [_start(i, x, o.base, dtype) for i, (x, o) in enumerate(zip(buffers, operands, strict=True), 1)]
         pointers = [make_ptr(dtype, start, AddressSpace.gmem, assumed_align=16) for start in starts]
         compiled(*pointers, cuda.CUstream(torch.cuda.current_stream().cuda_stream))
 

@@ -21,7 +21,8 @@ def times(**ms):
 
 
 @pytest.mark.parametrize("arguments, words", [
-    (["--shapes", "3,4"], "not three whole numbers"), (["--shapes", "3,4,0"], "not three whole numbers"), (["--rungs", "fast"], "no rung 'fast'"),
+    (["--shapes", "3,4"], "not three whole numbers"), (["--shapes", "3,4,0"], "not three whole numbers"),
+    (["--rungs", "fast"], "no rung 'fast'"),
     (["--peers", "mkl"], "no peer 'mkl'"), (["--pairs", "TX"], "no pair 'TX'"),
 ])  # fmt: skip
 def test_what_it_does_not_know_is_said(arguments, words, capsys):

@@ -1,6 +1,7 @@
 """The rungs for Hopper, as far as they go without a GPU: what they compile to, their layouts, what they refuse. `make gpu` runs them."""
 
 import re
+import types
 from functools import cache
 from pathlib import Path
 
@@ -288,3 +289,19 @@ def test_a_type_that_is_not_taken_is_refused_by_name():
 def test_they_are_short_enough_to_read():
     for name in HOPPER:
         assert len((ROOT / f"ladder/{name}.py").read_text().splitlines()) <= (300 if name in ("full_gemm", "hopper_gemm") else 150), name
+
+
+def test_buffers_that_a_kernel_cannot_take_are_refused_before_the_launch():
+    """Stand-ins for torch tensors: on the CPU, of another type, beginning between vectors."""
+    from ladder.binding import _start
+
+    def buffer(is_cuda=True, dtype="torch.float16", at=4096):
+        return types.SimpleNamespace(is_cuda=is_cuda, device="cpu", dtype=dtype, data_ptr=lambda: at)
+
+    assert _start(1, buffer(), 8, cutlass.Float16) == 4112
+    for given, base, words in (
+        (buffer(is_cuda=False), 0, "operand 2 is on the cpu"), (buffer(dtype="torch.float32"), 0, "holds torch.float32; .* for Float16"),
+        (buffer(at=4100), 0, "begins 4 bytes past"), (buffer(), 3, "begins 6 bytes past"),
+    ):  # fmt: skip
+        with pytest.raises(LadderError, match=words):
+            _start(2, given, base, cutlass.Float16)

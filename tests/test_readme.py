@@ -12,6 +12,7 @@ import pytest
 
 from course import readme
 from ladder.bank_counters import Access
+from ladder.rungs import SIZE
 from layoutviz.color import categories
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -111,10 +112,15 @@ def test_a_lesson_says_the_minutes_that_the_map_says(chapter):
     assert f"{SPELT[chapter.minutes]} minutes" in " ".join(first.split()).lower()
 
 
+def shape_words(row: dict) -> str:
+    return f"{row['m']} x {row['n']} x {row['k']}, {row['dtype']}, {row['rung'].split()[1] if ' ' in row['rung'] else 'TN'}"
+
+
 def test_the_results_are_those_recorded():
     lessons = json.loads((ROOT / "results/gpu.json").read_text())
     recorded = json.loads((ROOT / "results/ladder.json").read_text())
-    rungs = [row for row in recorded if row["gb_s"] is None]
+    rungs = [row for row in recorded if row["gb_s"] is None and (row["m"], row["n"], row["k"], row["dtype"]) == (*SIZE, "float16")]
+    rungs = [row for row in rungs if " " not in row["rung"]]
     counted = json.loads((ROOT / "results/bank_conflicts.json").read_text())
     found = rows(part("results"))
     said = [row for row in found if "](notebooks/" in row[0]]
@@ -127,7 +133,13 @@ def test_the_results_are_those_recorded():
         assert float(error) == pytest.approx(max(check["error"] for check in record["checks"]), rel=0.05)
     timed = [row for row in found if re.match(r"\d+ x \d+ x \d+", row[1])]
     moved = [row for row in found if re.match(r"\d+( x \d+)?, float16", row[1])]
-    assert len(timed) == len(rungs) and len(moved) == len(recorded) - len(rungs)
+    assert len(timed) == len(rungs) and len(moved) == sum(row["gb_s"] is not None for row in recorded)
+    shapes = [row for row in found if re.match(r"\d+ x \d+ x \d+", row[0])]
+    fastest = [row for row in recorded if row["rung"].split()[0] == "hopper_gemm"]
+    assert len(shapes) == len(fastest)
+    for row in shapes:
+        rung = next(each for each in fastest if row[0] == shape_words(each))
+        assert [float(number) for number in row[1:3]] == [round(rung["tflops"]), round(rung["cublas_ratio"], 3)]
     key = {(re.sub(r"\[|\].*", "", row[0]), row[1], row[4]): row for row in timed}
     for rung in rungs:
         row = key[rung["rung"], f"{rung['m']} x {rung['n']} x {rung['k']}, {rung['dtype']}", rung["gpu"]]
@@ -142,12 +154,21 @@ def test_the_results_are_those_recorded():
 def test_a_failed_record_and_a_missing_number_are_told(tmp_path):
     (tmp_path / "results").mkdir()
     lesson = {"ok": False, "gpu": "G", "date": "2026-01-02T", "checks": [{"error": None, "bound": 1e-3}, {"error": 0.5, "bound": 1e-3}]}
-    rung = {"rung": "copy", "m": 1, "n": 2, "k": 3, "dtype": "float16", "tflops": None, "cublas_ratio": None, "ms": None}
+    rung = dict(zip("mnk", SIZE, strict=True)) | {"rung": "naive", "dtype": "float16", "tflops": None, "cublas_ratio": None, "ms": None}
     (tmp_path / "results/gpu.json").write_text(json.dumps({"notebooks/01_x.ipynb": lesson}))
     (tmp_path / "results/ladder.json").write_text(json.dumps([rung | {"gpu": "G", "date": "2026-01-02T"}]))
     said = readme.results_part(tmp_path)
     assert "| 2 run, **failed** | no number, 1e-03 | G | 2026-01-02 |" in said
-    assert "| copy | 1 x 2 x 3, float16 | – | – | G | 2026-01-02 |" in said
+    assert "| [naive](ladder/naive.py) | 4096 x 4096 x 4096, float16 | – | – | G | 2026-01-02 |" in said
+
+
+def test_a_shape_stands_beside_the_rivals_of_its_run(tmp_path):
+    (tmp_path / "results").mkdir()
+    row = {"m": 64, "n": 32, "k": 8, "dtype": "float16", "gb_s": None, "gpu": "G", "date": "2026-01-02T", "tflops": 600.4}
+    named = [("hopper_gemm NN", 1.0256, "a"), ("quack NN", 0.9, "a"), ("triton NN", 0.8, "b"), ("quack", 0.7, "a")]
+    rows = [row | {"rung": name, "cublas_ratio": ratio, "run": run, "ms": 1} for name, ratio, run in named]
+    (tmp_path / "results/ladder.json").write_text(json.dumps(rows))
+    assert "| 64 x 32 x 8, float16, NN | 600 | 1.026 | – | 0.900 | – | G | 2026-01-02 |" in readme.results_part(tmp_path)
 
 
 def test_what_memory_limits_stands_beside_the_copy_of_its_run(tmp_path):
