@@ -171,8 +171,8 @@ def _at_size(row: dict) -> bool:
 def _shape_row(row: dict, rows: list[dict]) -> str:
     """The fastest rung on one shape, and beside it what was timed in the same run."""
     pair = row["rung"].removeprefix(FASTEST)
-    beside = {each["rung"].removesuffix(pair): each for each in rows if each.get("run") == row.get("run") and _size(each) == _size(row)}
-    others = " | ".join(f"{beside[name]['cublas_ratio']:.3f}" if name in beside else "–" for name in BESIDE)
+    beside = {each["rung"]: each for each in rows if each.get("run") == row.get("run") and _size(each) == _size(row)}
+    others = " | ".join(f"{beside[name + pair]['cublas_ratio']:.3f}" if name + pair in beside else "–" for name in BESIDE)
     what = f"{_size(row)}, {row['dtype']},{pair or ' TN'}"
     return f"| {what} | {row['tflops']:.0f} | {row['cublas_ratio']:.3f} | {others} | {row['gpu']} | {row['date'][:10]} |"
 
