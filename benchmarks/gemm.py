@@ -136,7 +136,7 @@ def measure(problem: Problem, rungs, peers, dtype: str, rounds: int) -> tuple[di
         if not error <= problem.bound or not (name in PEERS or problem.exact(call)):
             wrong.append(f"{name} is wrong at {problem.mnk} {problem.pair}: relative error {error:.1e}, or not exact on small integers")
     times = timed({name: (lambda i, call=call: lambda: call(*problem.matrices(i))) for name, call in calls.items()},
-                  problem.set_bytes, rounds=rounds, settle=3.0)  # fmt: skip
+                  problem.set_bytes, rounds=rounds, settle=3.0, lead_ms=100)  # fmt: skip
     wrong += [f"{name} is wrong after the timing" for name, call in calls.items() if not problem.error(call) <= problem.bound]
     return times, wrong
 
@@ -171,15 +171,16 @@ def show_compile_times(rungs, mnk) -> None:
 
 
 def show(problem: Problem, times: dict, sms: int) -> None:
+    """A line for each candidate, the fastest first: speed, the clock and power at which it ran, and what part of the peak at that clock."""
     M, N, K = problem.mnk
-    any_time = times["cublas"]
-    clock, watts = any_time.clock_mhz or float("nan"), any_time.watts or float("nan")
-    print(f"{M} x {N} x {K}, {problem.pair}, {str(problem.dtype).split('.')[1]}; {clock:.0f} MHz, {watts:.0f} W, {any_time.celsius} C")
-    peak = sms * FLOPS_PER_CLOCK * clock * 1e6
+    print(f"{M} x {N} x {K}, {problem.pair}, {str(problem.dtype).split('.')[1]}")
     for name, time in sorted(times.items(), key=lambda item: item[1].ms):
         flops = 2 * M * N * K / time.ms * 1e3
-        ratio = any_time.ms / time.ms
-        speed = f"{flops / 1e12:7.1f} TFLOP/s  {ratio:6.3f}x cuBLAS  {100 * flops / peak:5.1f}% of peak"
+        state, peak = "no clock seen", ""
+        if time.clock_mhz:
+            state = f"{time.clock_mhz:4.0f} MHz" + (f" {time.watts:3.0f} W" if time.watts else "")
+            peak = f"  {100 * flops / (sms * FLOPS_PER_CLOCK * time.clock_mhz * 1e6):5.1f}% of peak"
+        speed = f"{flops / 1e12:7.1f} TFLOP/s  {times['cublas'].ms / time.ms:6.3f}x cuBLAS  {state}{peak}"
         print(f"  {name:<18}{time.ms:9.4f} ms  +-{50 * time.spread:4.1f}%  {speed}")
     print(flush=True)
 

@@ -18,14 +18,15 @@ import numpy as np
 from ladder.errors import LadderError
 
 MOST_SETS = 4096
-LEAD_MS, SAMPLE_MS = 10.0, 2.0  # how long a candidate runs, at the least, before it is timed and while it is
+SAMPLE_MS = 2.0  # how long a candidate is timed at once, at the least
 
 
 @dataclass(frozen=True)
 class Timing:
     """ms: median of one call. spread: from the 10th to the 90th percentile, as a part of the median. rounds: samples taken.
 
-    clock_mhz, watts, celsius: medians over the whole run, of all candidates together; None where nvidia-smi gave none.
+    clock_mhz, watts, celsius: medians of what nvidia-smi said while this candidate ran; if it said nothing then, of the whole run; None
+    where it said nothing at all.
     """
 
     name: str
@@ -37,11 +38,12 @@ class Timing:
     celsius: float | None
 
 
-def timed(candidates: dict, set_bytes: int, *, rounds: int = 11, settle: float = 1.0) -> dict[str, Timing]:
+def timed(candidates: dict, set_bytes: int, *, rounds: int = 11, settle: float = 1.0, lead_ms: float = 10.0) -> dict[str, Timing]:
     """Time candidates against each other.
 
     candidates: name -> make(i), which returns call(), one launch on the i-th set of inputs, compiled already. The calls must not
-    wait for the GPU: they are captured into a graph. set_bytes: what one call reads and writes. settle: seconds of warm-up.
+    wait for the GPU: they are captured into a graph. set_bytes: what one call reads and writes. settle: seconds of warm-up. lead_ms:
+    how long a candidate runs before it is timed; with 100 or more the clock is its own, and is told.
     Raises LadderError without a GPU, or where inputs are too small to rotate past the L2.
     """
     import torch
@@ -53,14 +55,15 @@ def timed(candidates: dict, set_bytes: int, *, rounds: int = 11, settle: float =
     graphs = {name: _graph(torch, each) for name, each in calls.items()}
     with _Sampler(str(torch.cuda.get_device_properties(0).uuid)) as sampler:
         once = _settle(torch, graphs, settle)
-        lead, repeats = ({name: max(1, math.ceil(least / ms)) for name, ms in once.items()} for least in (LEAD_MS, SAMPLE_MS))
+        lead, repeats = ({name: max(1, math.ceil(least / ms)) for name, ms in once.items()} for least in (lead_ms, SAMPLE_MS))
         sampler.start()
-        samples = {name: [] for name in graphs}
+        samples, windows = {name: [] for name in graphs}, {name: [] for name in graphs}
         for _ in range(rounds):
-            for name, ms in _round(torch, graphs, lead, repeats).items():
+            for name, (ms, window) in _round(torch, graphs, lead, repeats).items():
                 samples[name].append(ms / (repeats[name] * sets))
-        state = sampler.medians()
-    return {name: _timing(name, np.array(ms), state) for name, ms in samples.items()}
+                windows[name].append(window)
+        states = {name: sampler.medians(windows[name]) for name in graphs}
+    return {name: _timing(name, np.array(ms), states[name]) for name, ms in samples.items()}
 
 
 def _sets(set_bytes: int, l2_bytes: int) -> int:
@@ -91,14 +94,18 @@ def _settle(torch, graphs, seconds: float) -> dict[str, float]:
     """Run all candidates until the clock has settled; return the milliseconds of one replay of each."""
     end, once = time.monotonic() + seconds, None
     while once is None or time.monotonic() < end:
-        once = _round(torch, graphs, dict.fromkeys(graphs, 0), dict.fromkeys(graphs, 1))
+        once = {name: ms for name, (ms, _) in _round(torch, graphs, dict.fromkeys(graphs, 0), dict.fromkeys(graphs, 1)).items()}
     return once
 
 
-def _round(torch, graphs, lead, repeats) -> dict[str, float]:
-    """Replay each graph, in random order, `lead` times untimed and then `repeats` times; return the milliseconds of these."""
-    events = {}
+def _round(torch, graphs, lead, repeats) -> dict[str, tuple[float, tuple[float, float]]]:
+    """Replay each graph, in random order, `lead` times untimed and then `repeats` times: the milliseconds of these, and (begin, end).
+
+    begin, end: when all replays of this graph ran, in seconds of time.monotonic.
+    """
+    done = {}
     for name in random.sample(list(graphs), len(graphs)):
+        begin = time.monotonic()
         for _ in range(lead[name]):
             graphs[name].replay()
         start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
@@ -106,9 +113,9 @@ def _round(torch, graphs, lead, repeats) -> dict[str, float]:
         for _ in range(repeats[name]):
             graphs[name].replay()
         stop.record()
-        events[name] = start, stop
-    torch.cuda.synchronize()
-    return {name: start.elapsed_time(stop) for name, (start, stop) in events.items()}
+        torch.cuda.synchronize()
+        done[name] = start.elapsed_time(stop), (begin, time.monotonic())
+    return done
 
 
 def _timing(name: str, ms: np.ndarray, state) -> Timing:
@@ -136,12 +143,13 @@ class _Sampler:
         self.thread.join()
 
     def start(self):
-        """Forget what was read so far."""
+        """Forget what was read so far. `rows`: (when, in seconds of time.monotonic; [MHz, watts, celsius])."""
         self.rows.clear()
 
-    def medians(self) -> tuple[float | None, float | None, float | None]:
-        """(MHz, watts, celsius); None for what nvidia-smi did not say."""
-        columns = list(zip(*self.rows, strict=True)) or [()] * 3
+    def medians(self, windows=()) -> tuple[float | None, float | None, float | None]:
+        """(MHz, watts, celsius), of what was read in these (begin, end), or of all if nothing was; None for what nvidia-smi did not say."""
+        inside = [row for when, row in self.rows if any(begin <= when <= end for begin, end in windows)]
+        columns = list(zip(*(inside or [row for _, row in self.rows]), strict=True)) or [()] * 3
         return tuple(float(np.median(known)) if (known := [x for x in column if x is not None]) else None for column in columns)
 
     def _sample(self):
@@ -152,7 +160,7 @@ class _Sampler:
                 return
             row = [_number(field) for field in said.stdout.strip().split(",")]
             if len(row) == 3:
-                self.rows.append(row)
+                self.rows.append((time.monotonic(), row))
 
 
 def _number(field: str) -> float | None:

@@ -55,8 +55,8 @@ def test_a_line_says_speed_ratio_and_part_of_the_peak(capsys):
     problem = SimpleNamespace(mnk=(4096, 4096, 4096), pair="TN", dtype="torch.float16")
     bench.show(problem, times(cublas=0.2, hopper_gemm=0.16), sms=132)
     head, fastest, other = capsys.readouterr().out.splitlines()[:3]
-    assert "1500 MHz, 690 W" in head and fastest.split()[0] == "hopper_gemm" and "1.250x cuBLAS" in fastest
-    assert "687.2 TFLOP/s" in other and "84.7% of peak" in other, "132 SMs x 4096 x 1.5 GHz are 811 TFLOP/s"
+    assert head == "4096 x 4096 x 4096, TN, float16" and fastest.split()[0] == "hopper_gemm" and "1.250x cuBLAS" in fastest
+    assert "1500 MHz 690 W" in fastest and "687.2 TFLOP/s" in other and "84.7% of peak" in other, "132 SMs x 4096 x 1.5 GHz are 811 TFLOP/s"
 
 
 def test_the_picture_is_drawn(tmp_path):

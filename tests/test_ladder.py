@@ -608,6 +608,9 @@ def test_sampler_takes_medians(fake_smi):
                 break
             sampler.done.wait(0.05)
         assert sampler.medians() == (1500, 650.5, None)
+        sampler.rows[:] = [(1.0, [1500, 600, 50]), (2.0, [1200, 700, 52]), (3.0, [1300, 690, 54])]
+        assert sampler.medians([(1.5, 2.5)]) == (1200, 700, 52) and sampler.medians([(0, 1), (2, 3)]) == (1300, 690, 52)
+        assert sampler.medians([(7, 8)]) == sampler.medians() == (1300, 690, 52), "nothing was read then: all of the run"
     with timing._Sampler("1234") as sampler:
         assert sampler.medians() == (None, None, None)
 
