@@ -14,7 +14,7 @@ ROW = {"m": SIZE[0], "n": SIZE[1], "k": SIZE[2], "dtype": "float16", "gpu": "G",
 
 @pytest.fixture
 def write(tmp_path, monkeypatch):
-    monkeypatch.setattr("ladder.thermometer.RUNGS", ["slow", "middle", "fast", "r"])
+    monkeypatch.setattr("ladder.thermometer.RUNGS", ["slow", "middle", "fast", "r", "almost", "nearly"])
 
     def rows(*rows):
         (tmp_path / "ladder.json").write_text(
