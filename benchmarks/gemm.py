@@ -16,7 +16,6 @@ import argparse
 import os
 import subprocess
 import sys
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import geometric_mean
@@ -24,10 +23,9 @@ from uuid import uuid4
 
 from ladder.errors import LadderError
 from ladder.harness import preflight, result_row, timed
-from ladder.operands import operand_pairs
+from ladder.operands import bare_gemm, operand_pairs
 from ladder.record import merged, read_json, rung_code, write_json
 from ladder.rungs import RUNGS, SIZE
-from layoutviz import Layout
 
 ROOT = Path(__file__).resolve().parent.parent
 SHAPES = [
@@ -38,14 +36,6 @@ FLOPS_PER_CLOCK = 4096  # of one Hopper SM's tensor cores, fp16 or bf16, dense
 PEERS = ("quack", "triton")
 
 
-@dataclass(frozen=True)
-class Operand:
-    """A matrix that begins where its buffer does."""
-
-    layout: Layout
-    base: int = 0
-
-
 class Problem:
     """One shape, pair and type: its operands, buffers of random data, and what is right."""
 
@@ -54,8 +44,7 @@ class Problem:
 
         self.torch, self.mnk, self.pair, self.dtype = torch, mnk, pair, getattr(torch, dtype)
         self.bound = BOUND[dtype]
-        M, N, K = mnk
-        self.layouts = (*operand_pairs(M, N, K)[pair], Layout((M, N), (N, 1)))
+        self.operands = bare_gemm(*mnk, pair)
         self.sets = []
 
     @property
@@ -66,7 +55,7 @@ class Problem:
     def matrices(self, i: int):
         """(A, B, C) of the i-th set, as torch sees them: (M,K), (N,K), (M,N)."""
         while len(self.sets) <= i:
-            self.sets.append([self._empty(layout).normal_() for layout in self.layouts])
+            self.sets.append([self._empty(each.layout).normal_() for each in self.operands])
         return self.sets[i]
 
     def _empty(self, layout):
@@ -80,9 +69,9 @@ class Problem:
 
     def exact(self, call) -> bool:
         """Whether call(A, B, C) gives the product of small integers, rounded once."""
-        a, b = (self._empty(layout).random_(-2, 3) for layout in self.layouts[:2])
+        a, b = (self._empty(each.layout).random_(-2, 3) for each in self.operands[:2])
         want = (a.float() @ b.float().T).to(self.dtype).float()
-        return self.torch.equal(self._run(call, a, b, self._empty(self.layouts[2])), want)
+        return self.torch.equal(self._run(call, a, b, self._empty(self.operands[2].layout)), want)
 
     def _run(self, call, a, b, c):
         c.fill_(float("nan"))
@@ -97,7 +86,7 @@ def rung_call(name: str, problem: Problem, dtype: str):
     from ladder import binding
 
     types = {"float16": cutlass.Float16, "bfloat16": cutlass.BFloat16}
-    return binding.compile_for_gpu(RUNGS[name].gemm, [Operand(layout) for layout in problem.layouts], types[dtype])
+    return binding.compile_for_gpu(RUNGS[name].gemm, problem.operands, types[dtype])
 
 
 def peer_calls(names, problem: Problem) -> dict:
@@ -145,15 +134,12 @@ COMPILE = """\
 import time
 began = time.perf_counter()
 import sys
-from types import SimpleNamespace
 import torch
 from ladder import binding
-from ladder.operands import operand_pairs
+from ladder.operands import bare_gemm
 from ladder.rungs import RUNGS
-from layoutviz import Layout
 torch.zeros(1, device="cuda")
-gemm, (M, N, K) = RUNGS[sys.argv[1]].gemm, map(int, sys.argv[2:])
-operands = [SimpleNamespace(layout=layout, base=0) for layout in (*operand_pairs(M, N, K)["TN"], Layout((M, N), (N, 1)))]
+gemm, operands = RUNGS[sys.argv[1]].gemm, bare_gemm(*map(int, sys.argv[2:]))
 imported = time.perf_counter()
 binding.compile_for_gpu(gemm, operands)
 print(imported - began, time.perf_counter() - imported)

@@ -20,8 +20,10 @@ from cutlass.memory import SmemAllocator
 from ladder.full_gemm import (
     BUFFERS,
     CONSUMERS,
+    GROUP,
     LOAD_REGISTERS,
     MULTIPLY_REGISTERS,
+    PIECE,
     TILE_K,
     TURN,
     WARPGROUP,
@@ -36,9 +38,7 @@ from ladder.needs import need, need_hopper
 from ladder.persistent import H200_SMS, balanced, multiprocessors
 
 SMEM_BYTES = 227 * 1024
-PIECE_M = 64  # rows of C that leave at once: one WGMMA's
 MAJORS = OperandMajorMode.MN, OperandMajorMode.K  # by the mode of an operand that is contiguous, 0 or 1
-GROUP = 8  # columns of clusters that are computed side by side
 TILES = (128, 128), (128, 160), (128, 192), (64, 128), (64, 192), (64, 64)
 CLUSTERS = (2, 1), (1, 2), (1, 1)
 FETCH = 82  # an SM multiplies as many elements of C as this in the time in which it fetches one row of A or B; measured on an H200
@@ -64,7 +64,7 @@ class Config:
     @property
     def stages(self) -> int:
         """How many tiles of A and B fit beside the pieces of C that are on their way, with 1 KB for barriers."""
-        return (SMEM_BYTES - 1024 - CONSUMERS * BUFFERS * PIECE_M * self.piece_n * 2) // (sum(self.tile) * TILE_K * 2)
+        return (SMEM_BYTES - 1024 - CONSUMERS * BUFFERS * PIECE * self.piece_n * 2) // (sum(self.tile) * TILE_K * 2)
 
     def clusters(self, M: int, N: int) -> int:
         """How many clusters it takes to cover C."""
@@ -159,7 +159,7 @@ def hopper_kernel(
             warpgroup.wait_group(0)
             ring.consumer_release(held)
             state.advance(k_tiles)
-            row = (m * cluster_m + block_m) * (tile_m // PIECE_M)
+            row = (m * cluster_m + block_m) * (tile_m // PIECE)
             column = (n * cluster_n + block_n) * (tile_n // config.piece_n)
             store_tile(acc, mma, sC[None, None, None, wg], tma_c, tC, row, column)
         cute.arch.cp_async_bulk_wait_group(0)
@@ -188,12 +188,12 @@ def launch(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, stream: cuda.CUstr
     (tile_m, tile_n), (cluster_m, cluster_n), stages = config.tile, config.cluster, config.stages
     layout_a = smem_tiles(tile_m, TILE_K, a, (stages,), dtype)
     layout_b = smem_tiles(tile_n, TILE_K, b, (stages,), dtype)
-    layout_c = smem_tiles(PIECE_M, config.piece_n, 1, (BUFFERS, CONSUMERS), dtype)
+    layout_c = smem_tiles(PIECE, config.piece_n, 1, (BUFFERS, CONSUMERS), dtype)
     one, shared = cpasync.CopyBulkTensorTileG2SOp(), cpasync.CopyBulkTensorTileG2SMulticastOp()
     tma_a, tA = cpasync.make_tiled_tma_atom(shared if cluster_n > 1 else one, mA, layout_a, (tile_m, TILE_K), num_multicast=cluster_n)
     tma_b, tB = cpasync.make_tiled_tma_atom(shared if cluster_m > 1 else one, mB, layout_b, (tile_n, TILE_K), num_multicast=cluster_m)
     tma_c, tC = cpasync.make_tiled_tma_atom(
-        cpasync.CopyBulkTensorTileS2GOp(), mC, cute.slice_(layout_c, (None, None, 0, 0)), (PIECE_M, config.piece_n)
+        cpasync.CopyBulkTensorTileS2GOp(), mC, cute.slice_(layout_c, (None, None, 0, 0)), (PIECE, config.piece_n)
     )
     op = warpgroup.MmaF16BF16Op(dtype, cutlass.Float32, (64, tile_n, 16), warpgroup.OperandSource.SMEM, MAJORS[a], MAJORS[b])
     hopper_kernel(

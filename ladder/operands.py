@@ -5,6 +5,7 @@ around an input another. A kernel that reads there gets NaN into its result; one
 is what it made of the NaNs that it read.
 """
 
+from dataclasses import dataclass
 from math import prod
 
 import numpy as np
@@ -111,6 +112,19 @@ def operand_pairs(M: int, N: int, K: int) -> dict[str, tuple[Layout, Layout]]:
     A = {"N": Layout((M, K), (1, M)), "T": Layout((M, K), (K, 1))}
     B = {"N": Layout((N, K), (K, 1)), "T": Layout((N, K), (1, N))}
     return {a + b: (A[a], B[b]) for a in "NT" for b in "NT"}
+
+
+@dataclass(frozen=True)
+class Bare:
+    """A layout whose offset 0 lies where its buffer begins: what a launch needs to know, without Operand's table and guard bands."""
+
+    layout: Layout
+    base: int = 0
+
+
+def bare_gemm(M: int, N: int, K: int, pair: str = "TN") -> tuple[Bare, Bare, Bare]:
+    """A and B as `operand_pairs` names them, and C row-major without holes, for sizes at which a table would be too large."""
+    return tuple(map(Bare, (*operand_pairs(M, N, K)[pair], Layout((M, N), (N, 1)))))
 
 
 def k_contiguous(M: int, N: int, K: int) -> dict[str, tuple[Layout, Layout]]:

@@ -249,38 +249,35 @@ def _speed(row: dict) -> str:
 
 def _record_counters(root: Path, again: bool) -> bool:
     """Have the profiler count bank conflicts; write results/bank_conflicts.json. A profiler that is missing or refused is a failure."""
-    path, code = (
-        root / bank_counters.PATH.relative_to(ROOT),
-        _hash(["from ladder import bank_counters, shared_access, tiled_swizzled"], root),
-    )
-    if not again and read_json(path, {}).get("code") == code:
-        return True
-    print("bank conflicts, counted by the profiler ...", flush=True)
-    try:
-        counted = bank_counters.measure()
-    except LadderError as error:
-        print(f"bank conflicts: {error}", flush=True)
-        return False
-    write_json(path, counted | {"code": code})
-    print(f"bank conflicts: {len(counted['accesses'])} accesses counted", flush=True)
-    return True
+    sources = "from ladder import bank_counters, shared_access, tiled_swizzled"
+    found = _record_whole(root, again, bank_counters, sources, "bank conflicts", "counted by the profiler")
+    if found:
+        print(f"bank conflicts: {len(found['accesses'])} accesses counted", flush=True)
+    return found is not None
 
 
 def _record_stress(root: Path, again: bool) -> bool:
     """Run every rung over and over and under the sanitizer; write results/stress.json."""
-    path = root / stress.PATH.relative_to(ROOT)
-    code = _hash([f"from ladder import stress, {', '.join(RUNGS)}"], root)
+    sources = f"from ladder import stress, {', '.join(RUNGS)}"
+    found = _record_whole(root, again, stress, sources, "stress", f"every rung {stress.REPEATS} times, and under compute-sanitizer")
+    if found:
+        print("stress: " + ("; ".join(stress.faults(found)) or f"{len(found['rungs'])} rungs, nothing found"), flush=True)
+    return found is not None and not (found and stress.faults(found))
+
+
+def _record_whole(root: Path, again: bool, module, sources: str, name: str, doing: str) -> dict | None:
+    """Write what module.measure() finds to module.PATH and return it; {} if what is there is of the same sources, None if it fails."""
+    path, code = root / module.PATH.relative_to(ROOT), _hash([sources], root)
     if not again and read_json(path, {}).get("code") == code:
-        return True
-    print(f"every rung {stress.REPEATS} times, and under compute-sanitizer ...", flush=True)
+        return {}
+    print(f"{name}, {doing} ...", flush=True)
     try:
-        found = stress.measure()
+        found = module.measure()
     except LadderError as error:
-        print(f"stress: {error}", flush=True)
-        return False
+        print(f"{name}: {error}", flush=True)
+        return None
     write_json(path, found | {"code": code})
-    print("stress: " + ("; ".join(stress.faults(found)) or f"{len(found['rungs'])} rungs, nothing found"), flush=True)
-    return not stress.faults(found)
+    return found
 
 
 def read_json(path: Path, default):

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from types import SimpleNamespace
 from uuid import uuid4
 
 import numpy as np
@@ -18,7 +17,7 @@ from ladder.checks import BOUND, Check, record, relative_error, strays
 from ladder.devices import Gpu, Host
 from ladder.errors import CheckFailed, LadderError
 from ladder.harness import RESULTS, _by, _demand, _read
-from ladder.operands import Operand, mode_sizes
+from ladder.operands import Bare, Operand, mode_sizes
 from ladder.preflight import Preflight, preflight
 from ladder.timing import Timing, timed
 from layoutviz import Layout
@@ -203,7 +202,7 @@ def time_stream(stream: Stream, kernel, size, device: Gpu) -> dict[str, Timing]:
     from ladder import binding
 
     torch, layouts = device.torch, stream.layouts(*size)
-    operands = [SimpleNamespace(layout=layout, base=0) for layout in layouts]  # no guard bands: these are large
+    operands = [Bare(layout) for layout in layouts]  # no guard bands: these are large
     launch, sets, copies = binding.compile_for_gpu(kernel, operands), [], []
 
     def buffers(i):

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ladder.checks import BOUND
 from ladder.errors import LadderError
-from ladder.operands import operand_pairs
+from ladder.operands import bare_gemm
 from ladder.preflight import preflight
 from ladder.rungs import RUNGS
 
@@ -64,17 +64,13 @@ def repeat(name: str, mnk=LONG, times: int = REPEATS) -> dict:
 
 def _problem(name: str, mnk):
     """(launch, [A, B, C], the right C) of a rung on random data, k contiguous in A and B, n in C."""
-    from types import SimpleNamespace
-
     import torch
 
     from ladder import binding
-    from layoutviz import Layout
 
-    M, N, K = mnk
-    layouts = (*operand_pairs(M, N, K)["TN"], Layout((M, N), (N, 1)))
-    launch = binding.compile_for_gpu(RUNGS[name].gemm, [SimpleNamespace(layout=layout, base=0) for layout in layouts])
-    a, b, c = (torch.randn(layout.shape, device="cuda", dtype=torch.float16) for layout in layouts)
+    operands = bare_gemm(*mnk)
+    launch = binding.compile_for_gpu(RUNGS[name].gemm, operands)
+    a, b, c = (torch.randn(each.layout.shape, device="cuda", dtype=torch.float16) for each in operands)
     return launch, (a, b, c), a.float() @ b.float().T
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from cutlass.cute.runtime import make_ptr
 from cutlass.cute.typing import AddressSpace
+from streams import traced
 
 from ladder import full_gemm, hopper_gemm, lowering, persistent, pingpong, wgmma
 from ladder.errors import LadderError
@@ -132,16 +133,9 @@ def test_bf16_compiles_to_bf16_multiplies():
 # ---- layouts ----
 
 
-def traced(make):
+def layout_of(make):
     """What `make()` gives inside a trace, as a layout of layoutviz."""
-    found = []
-
-    @cute.jit
-    def trace():
-        found.append(from_dsl(make()))
-
-    trace()
-    return found[0]
+    return traced(lambda: from_dsl(make()))
 
 
 SW128 = Swizzle(3, 3, 3)  # of the offsets of fp16 elements
@@ -156,8 +150,8 @@ def test_a_tile_lies_in_rows_of_128_bytes_swizzled():
     for rows, stages in ((128, 6), (256, 4)):
         plain = Layout((rows, 64, stages), (64, 1, rows * 64))
         for layout in (
-            traced(lambda r=rows, s=stages: wgmma.k_major_tiles(r, s)),
-            traced(lambda r=rows, s=stages: full_gemm.swizzled_tiles(r, s)),
+            layout_of(lambda r=rows, s=stages: wgmma.k_major_tiles(r, s)),
+            layout_of(lambda r=rows, s=stages: full_gemm.swizzled_tiles(r, s)),
         ):
             assert layout.outer == BYTES and same_function(layout.inner, plain)
 
@@ -171,7 +165,7 @@ def test_a_column_of_a_tile_is_read_without_conflict():
 
 @pytest.mark.parametrize("cols, contiguous, swizzle", [(64, 1, BYTES), (32, 1, Swizzle(2, 4, 3)), (64, 0, BYTES)])
 def test_smem_tiles_of_either_major(cols, contiguous, swizzle):
-    layout = traced(lambda: hopper_gemm.smem_tiles(128, cols, contiguous, (2,), cutlass.Float16))
+    layout = layout_of(lambda: hopper_gemm.smem_tiles(128, cols, contiguous, (2,), cutlass.Float16))
     inner = layout.inner
     assert layout.outer == swizzle
     table = inner.offsets().reshape(2, cols, 128)  # [stage, column, row]
