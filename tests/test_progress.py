@@ -157,8 +157,10 @@ def test_a_file_cut_at_any_place_loses_nothing(progress_file):
 def test_a_deleted_file_comes_back_also_in_a_new_process(progress_file):
     try_it(State.RIGHT)
     progress_file.unlink()
-    out = python("from exercises.engine import progress, exercise, verdict\n"
-                 "print(progress.record_try(exercise.find('01.1'), verdict.Verdict(verdict.State.WRONG, '')))")
+    out = python(
+        "from exercises.engine import progress, exercise, verdict\n"
+        "print(progress.record_try(exercise.find('01.1'), verdict.Verdict(verdict.State.WRONG, '')))"
+    )
     assert says_one_line(out.strip(), "was gone", "copy")
     assert saved(progress_file)["state"] == "right" and saved(progress_file, "01.1")["tries"] == 1
     assert try_it() == "" and names(progress_file.parent) == USUAL
@@ -303,6 +305,22 @@ def test_a_file_deleted_again_and_again_loses_no_try(progress_file):
             deleted += 1
     assert writer.wait() == 0 and deleted > 3
     assert progress.read()[0]["01.2"]["tries"] == 150
+
+
+def test_a_file_deleted_between_two_looks_at_it_loses_no_try(progress_file, monkeypatch):
+    assert try_it() == try_it() == ""
+    look = Path.stat
+
+    def deleted_right_after(path, **options):
+        found = look(path, **options)
+        if path == progress_file:
+            path.unlink()
+        return found
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "stat", deleted_right_after)
+        assert says_one_line(try_it(), "was gone")
+    assert saved(progress_file)["tries"] == 3
 
 
 KILLED = """

@@ -10,6 +10,7 @@ Beside progress.json lie a copy, .progress.json.copy, from which a file that is 
 
 import json
 import os
+import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -177,8 +178,9 @@ def _changing(path: Path) -> Iterator[tuple[dict, str]]:
         data, note = _load(path)
         for broken in [file for file in (path, _copy_of(path)) if note and file.exists() and _sound(file) is None]:
             aside = _free_name(path, "corrupt")
-            os.replace(broken, aside)
-            note += f" The broken file is kept as {aside}."
+            with suppress(FileNotFoundError):  # deleted just now
+                os.replace(broken, aside)
+                note += f" The broken file is kept as {aside}."
         yield data, note
         _replace(path, data)
         _last_known[path] = data
@@ -210,9 +212,10 @@ def _copy_of(path: Path) -> Path:
 
 def _sound(path: Path) -> dict | None:
     """The data of a progress file; None if there is no file, or it is not one. _NotOurs if a newer course wrote it."""
-    if path.exists() and not path.is_file():
-        raise _NotOurs(f"it is {'a directory' if path.is_dir() else 'no ordinary file'}")
     try:
+        kind = path.stat().st_mode  # asked once: the file may be deleted between any two questions
+        if not stat.S_ISREG(kind):
+            raise _NotOurs(f"it is {'a directory' if stat.S_ISDIR(kind) else 'no ordinary file'}")
         data = json.loads(path.read_bytes())
     except (FileNotFoundError, ValueError, RecursionError):
         return None
