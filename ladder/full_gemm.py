@@ -198,7 +198,7 @@ def full_kernel(
 def full_gemm(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, stream: cuda.CUstream):
     """Launch as many clusters as the GPU has room for, or as are needed."""
     need_hopper()
-    need(mA, mB, mC, A="k", B="k", C="n")
+    need(mA, mB, mC, A="k", B="k", C="n", by_tma="ABC")
     layout_a, layout_b = swizzled_tiles(TILE_M, STAGES), swizzled_tiles(TILE_N, STAGES)
     layout_c = swizzled_tiles(PIECE, BUFFERS, CONSUMERS)
     one, shared = cpasync.CopyBulkTensorTileG2SOp(), cpasync.CopyBulkTensorTileG2SMulticastOp()

@@ -171,7 +171,7 @@ def gemm_with(config: Config | None):
     @cute.jit
     def gemm(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, stream: cuda.CUstream):
         need_hopper()
-        need(mA, mB, mC, dtypes=("Float16", "BFloat16"))
+        need(mA, mB, mC, dtypes=("Float16", "BFloat16"), by_tma="ABC")
         if cutlass.const_expr(contiguous_mode(mC) == 0):
             launch(mB, mA, transposed(mC), stream, config)
         else:

@@ -93,7 +93,7 @@ def multicast_kernel(
 def multicast_gemm(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, stream: cuda.CUstream):
     """Launch as many clusters as the GPU has room for, or as are needed."""
     need_hopper()
-    need(mA, mB, mC, A="k", B="k", C="n")
+    need(mA, mB, mC, A="k", B="k", C="n", by_tma="AB")
     layout_a, layout_b = (k_major_tiles(rows, STAGES) for rows in TILE)
     tma_a, tA = tma_load_shared(mA, layout_a, TILE[0], CLUSTER[1])
     tma_b, tB = tma_load_shared(mB, layout_b, TILE[1], CLUSTER[0])

@@ -14,7 +14,7 @@ from cutlass import pipeline
 from cutlass.cute.nvgpu import warpgroup
 from cutlass.memory import SmemAllocator
 
-from ladder.needs import need, need_hopper
+from ladder.needs import need, need_grid, need_hopper
 from ladder.wgmma import (
     FP16,
     TILE_K,
@@ -113,11 +113,11 @@ def multistage_kernel(
 def multistage_gemm(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, stream: cuda.CUstream):
     """Launch a block for each tile of C."""
     need_hopper()
-    need(mA, mB, mC, A="k", B="k", C="n")
+    need(mA, mB, mC, A="k", B="k", C="n", by_tma="AB")
     layout_a, layout_b = k_major_tiles(TILE_M, STAGES), k_major_tiles(TILE_N, STAGES)
     tma_a, tA = tma_load(mA, layout_a, TILE_M)
     tma_b, tB = tma_load(mB, layout_b, TILE_N)
-    grid = (cute.ceil_div(cute.size(mC, mode=[0]), TILE_M), cute.ceil_div(cute.size(mC, mode=[1]), TILE_N), 1)
+    grid = need_grid((cute.ceil_div(cute.size(mC, mode=[0]), TILE_M), cute.ceil_div(cute.size(mC, mode=[1]), TILE_N), 1))
     multistage_kernel(tma_a, tA, tma_b, tB, mC, multiplier(TILE_N), layout_a, layout_b).launch(
         grid=grid, block=(WARPGROUP, 1, 1), stream=stream
     )

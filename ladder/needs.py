@@ -1,9 +1,12 @@
 """What a kernel asks of its operands, checked while it is traced: before anything is compiled for the GPU or launched there."""
 
+import re
+
 from ladder.errors import LadderError
 
 VECTOR_BYTES = 16  # what cp.async, TMA and the widest load move at once: rows must start at a multiple of it
 MODES = {"A": "MK", "B": "NK", "C": "MN"}
+MOST_BLOCKS = 65535  # of a grid, along its second mode
 LONGEST = 2**31 - 2**14  # slots that an operand may span: kernels count in 32 bits, and a little past the end
 
 
@@ -13,61 +16,76 @@ def need_hopper() -> None:
 
     arch = CuTeDSL._get_dsl().get_arch_enum().name  # as the DSL's own modules ask; there is no public name for it
     if arch != "sm_90a":
-        hint = "; on Ampere and Ada the ladder goes up to simple_gemm" if arch < "sm_90" else ""
+        older = int(re.search(r"\d+", arch).group()) < 90
+        hint = "; on Ampere and Ada the ladder goes up to simple_gemm" if older else ""
         raise LadderError(f"this kernel needs Hopper, sm_90a, and is being compiled for {arch}{hint}")
 
 
-def need(mA, mB, mC, *, A: str | None = "any", B: str | None = "any", C: str | None = "any", dtypes=("Float16",)) -> None:
-    """Raise LadderError unless A (M,K), B (N,K) and C (M,N) fit a kernel that moves 16 bytes at once.
+def need_grid(grid):
+    """Return the grid of a launch. Raises LadderError where CUDA launches none so large: rows of blocks along its second mode are few."""
+    if isinstance(grid[1], int) and grid[1] > MOST_BLOCKS:
+        raise LadderError(f"C takes {grid[1]} blocks along N; a launch has at most {MOST_BLOCKS} there")
+    return grid
+
+
+def need(mA, mB, mC, *, A="any", B="any", C="any", dtypes=("Float16",), by_tma="") -> None:
+    """Raise LadderError unless A (M,K), B (N,K) and C (M,N) fit each other and a kernel that moves 16 bytes at once.
 
     mA, mB, mC: tensors, as a @cute.jit function gets them. A, B, C: the mode that must be contiguous ("k", "m", "n"), "any" for either of
-    the two, or None for an operand that is moved element by element: any layout will do. dtypes: names of the DSL's types; A, B and C
-    must be of one of them, the same one. What is known only at run time (a dynamic size or stride) is not looked at.
+    the two, or None for an operand that is moved element by element. The rest is as for `need_operands`.
     """
-    tensors = {"A": mA, "B": mB, "C": mC}
-    types = {name: tensor.element_type.__name__ for name, tensor in tensors.items()}
-    for name, dtype in types.items():
-        if dtype not in dtypes:
-            raise LadderError(f"{name} holds {dtype}; this kernel takes {' or '.join(dtypes)}")
-        if dtype != types["A"]:
-            raise LadderError(f"{name} holds {dtype} and A {types['A']}; they must be of one type")
-    for (name, tensor), contiguous in zip(tensors.items(), (A, B, C), strict=True):
-        if contiguous is not None:
-            need_matrix(name, tensor.shape, tensor.stride, contiguous, tensor.element_type.width // 8)
-    for name, mode, other, its in (("B", 1, "A", 1), ("C", 0, "A", 0), ("C", 1, "B", 0)):
-        want, got = tensors[other].shape[its], tensors[name].shape[mode]
-        if all(isinstance(size, int) for size in (want, got)) and want != got:
-            raise LadderError(f"{name} has {MODES[name][mode]} = {got} and {other} has {want}; they must be the same")
+    need_operands(dtypes=dtypes, by_tma=by_tma, A=(mA, "MK", A), B=(mB, "NK", B), C=(mC, "MN", C))
 
 
-def need_operands(**operands) -> None:
+def need_operands(*, dtypes=("Float16",), by_tma="", **operands) -> None:
     """Raise LadderError unless these operands, of any names, fit each other and a kernel that moves 16 bytes at once.
 
     operands: name=(tensor, modes) for one of a single mode, as x=(mX, "K"): contiguous, of any length, perhaps known only at run time.
-    name=(tensor, modes, contiguous) for a matrix, as A=(mA, "MK", "k"): as for `need_matrix`, and known while tracing. All are fp16,
-    start at a multiple of 16 bytes and span at most LONGEST slots; modes of one letter have one size.
+    name=(tensor, modes, contiguous) for a matrix, as A=(mA, "MK", "k"): as for `need_matrix`, and known while tracing; with None in
+    place of a mode it may have any layout. The last is the result: its rows must not overlap. All start at a multiple of 16 bytes and
+    are of one of `dtypes`, the same; modes of one letter have one size. by_tma: names of those that TMA moves, by coordinates; others
+    span at most LONGEST slots.
     """
-    sizes = {}
+    first, sizes = next(iter(operands)), {}
     for name, (tensor, modes, *contiguous) in operands.items():
-        dtype, start = tensor.element_type.__name__, tensor.iterator.alignment
-        if dtype != "Float16":
-            raise LadderError(f"{name} holds {dtype}; this kernel takes Float16")
+        need_type(name, tensor, dtypes, first, operands[first][0])
         shape, stride = ((mode,) if not isinstance(mode, tuple) else mode for mode in (tensor.shape, tensor.stride))
-        need_matrix(name, shape, stride, *contiguous, modes=modes) if contiguous else need_line(name, shape, stride, modes)
-        if start % VECTOR_BYTES:
-            known = f"{name} is only known to start at a multiple of {start} byte{'s' * (start != 1)}"
-            raise LadderError(f"{known}; this kernel moves {VECTOR_BYTES} at once, so tell the tensor assumed_align={VECTOR_BYTES}")
-        if all(isinstance(number, int) for number in (*shape, *stride)):
-            spans = 1 + sum((size - 1) * step for size, step in zip(shape, stride, strict=True))
-            if spans > LONGEST:
-                raise LadderError(f"{name} spans {spans} slots; this kernel counts in 32 bits, so at most {LONGEST}")
-        elif contiguous:
-            late = f"{name} has layout {_text(shape)}:{_text(stride)}, some of it known only at run time"
-            raise LadderError(f"{late}; this kernel takes matrices that are known when it is compiled")
+        if not contiguous:
+            need_line(name, shape, stride, modes)
+        elif contiguous != [None]:
+            need_matrix(name, shape, stride, *contiguous, tensor.element_type.width // 8, modes, is_result=name == list(operands)[-1])
+        if contiguous != [None]:
+            need_start(name, tensor.iterator.alignment)
+            need_span(name, shape, stride, name in by_tma)
         for mode, size in zip(modes, shape, strict=True):
             other, want = sizes.setdefault(mode, (name, size))
             if all(isinstance(known, int) for known in (size, want)) and size != want:
                 raise LadderError(f"{name} has {mode} = {size} and {other} has {want}; they must be the same")
+
+
+def need_type(name: str, tensor, dtypes, first: str, its) -> None:
+    """Raise LadderError unless this tensor is of one of these types of the DSL's, by name, and of the first one's."""
+    dtype, wanted = tensor.element_type.__name__, its.element_type.__name__
+    if dtype not in dtypes:
+        raise LadderError(f"{name} holds {dtype}; this kernel takes {' or '.join(dtypes)}")
+    if dtype != wanted:
+        raise LadderError(f"{name} holds {dtype} and {first} {wanted}; they must be of one type")
+
+
+def need_start(name: str, alignment: int) -> None:
+    """Raise LadderError unless a tensor is known to start where vectors can."""
+    if alignment % VECTOR_BYTES:
+        known = f"{name} is only known to start at a multiple of {alignment} byte{'s' * (alignment != 1)}"
+        raise LadderError(f"{known}; this kernel moves {VECTOR_BYTES} at once, so tell the tensor assumed_align={VECTOR_BYTES}")
+
+
+def need_span(name: str, shape, stride, by_tma: bool) -> None:
+    """Raise LadderError where 32 bits do not count what a kernel counts: slots or, if TMA moves them, coordinates."""
+    if all(isinstance(number, int) for number in (*shape, *stride)):
+        spans = max(shape) if by_tma else 1 + sum((size - 1) * step for size, step in zip(shape, stride, strict=True))
+        if spans > LONGEST:
+            what = f"has a mode of {spans}" if by_tma else f"spans {spans} slots"
+            raise LadderError(f"{name} {what}; this kernel counts in 32 bits, so at most {LONGEST}")
 
 
 def need_line(name: str, shape, stride, modes: str) -> None:
@@ -85,10 +103,11 @@ def need_line(name: str, shape, stride, modes: str) -> None:
         raise LadderError(f"{name} has layout {_text(shape)}:{_text(stride)}; its {modes} must be contiguous, of stride 1")
 
 
-def need_matrix(name: str, shape, stride, contiguous: str = "any", width: int = 2, modes: str | None = None) -> None:
+def need_matrix(name: str, shape, stride, contiguous="any", width: int = 2, modes: str | None = None, is_result: bool = False) -> None:
     """Raise LadderError unless one mode of a matrix is contiguous and both its size and the other's stride are multiples of 16 bytes.
 
     width: bytes of an element. modes: MODES[name] if not given. contiguous: the mode that must be, of these in small letters, or "any".
+    is_result: its rows must not overlap, either.
 
     >>> need_matrix("A", (128, 72), (72, 1))
     >>> need_matrix("A", (128, 20), (20, 1))
@@ -99,11 +118,12 @@ def need_matrix(name: str, shape, stride, contiguous: str = "any", width: int = 
     if len(shape) != 2 or any(isinstance(mode, tuple) for mode in (*shape, *stride)):
         wants = f"a matrix of two flat modes, ({','.join(modes)})"
         raise LadderError(f"{name} has layout {_text(shape)}:{_text(stride)}; this kernel takes {wants}")
+    if not all(isinstance(number, int) for number in (*shape, *stride)):
+        late = f"{name} has layout {_text(shape)}:{_text(stride)}, some of it known only at run time"
+        raise LadderError(f"{late}; this kernel takes matrices that are known when it is compiled")
     for mode, size in zip(modes, shape, strict=True):
-        if isinstance(size, int) and size < 1:
+        if size < 1:
             raise LadderError(f"{name} has {mode} = {size}; it must be 1 or more")
-    if not all(isinstance(step, int) for step in stride):
-        return
     ones = [mode for mode, step in enumerate(stride) if step == 1]
     wanted = [mode for mode in ones if contiguous in ("any", modes[mode].lower())]
     if not wanted:
@@ -112,13 +132,17 @@ def need_matrix(name: str, shape, stride, contiguous: str = "any", width: int = 
     faults = [_misaligned(name, modes, shape, stride, mode, VECTOR_BYTES // width, width) for mode in wanted]
     if all(faults):
         raise LadderError(faults[0])
+    mode = wanted[faults.index("")]
+    if is_result and shape[1 - mode] > 1 and stride[1 - mode] < shape[mode]:
+        overlap = f"{name} has {modes[mode]} = {shape[mode]} contiguous and stride {stride[1 - mode]} along {modes[1 - mode]}"
+        raise LadderError(f"{overlap}, so its rows overlap; the stride must be {shape[mode]} or more")
 
 
 def _misaligned(name, modes, shape, stride, mode, vector, width) -> str:
     """What keeps rows along this mode from being moved in whole vectors; "" if nothing does."""
     moves = f"this kernel moves {VECTOR_BYTES} bytes at once"
     size, step = shape[mode], stride[1 - mode]
-    if isinstance(size, int) and size % vector:
+    if size % vector:
         must = f"{modes[mode]} must be {_multiple(size, vector)}"
         return f"{name} has {modes[mode]} = {size} contiguous, {size * width} bytes; {moves}, so {must}"
     if step % vector or step < 1:

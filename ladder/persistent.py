@@ -120,7 +120,7 @@ def gemm_with(raster: Raster):
     @cute.jit
     def gemm(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, stream: cuda.CUstream):
         need_hopper()
-        need(mA, mB, mC, A="k", B="k", C="n")
+        need(mA, mB, mC, A="k", B="k", C="n", by_tma="AB")
         layout_a, layout_b = (k_major_tiles(rows, STAGES) for rows in TILE)
         tma_a, tA = tma_load(mA, layout_a, TILE[0])
         tma_b, tB = tma_load(mB, layout_b, TILE[1])

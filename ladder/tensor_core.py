@@ -16,7 +16,7 @@ import cutlass.cute as cute
 from cutlass.cute.nvgpu import CopyUniversalOp, warp
 from cutlass.memory import SmemAllocator
 
-from ladder.needs import need
+from ladder.needs import need, need_grid
 
 ATOM = (16, 8, 16)  # M, N, K of one instruction
 TILE = (128, 128, 64)  # M, N, K of a block
@@ -70,7 +70,7 @@ def one_warp_kernel(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor):
 def one_warp(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, stream: cuda.CUstream):
     """Launch enough warps to cover C. Raises LadderError if the operands are not of fp16, or do not fit."""
     need(mA, mB, mC, A=None, B=None, C=None)
-    grid = (cute.ceil_div(cute.size(mC, mode=[0]), ATOM[0]), cute.ceil_div(cute.size(mC, mode=[1]), ATOM[1]), 1)
+    grid = need_grid((cute.ceil_div(cute.size(mC, mode=[0]), ATOM[0]), cute.ceil_div(cute.size(mC, mode=[1]), ATOM[1]), 1))
     one_warp_kernel(mA, mB, mC).launch(grid=grid, block=(32, 1, 1), stream=stream)
 
 
@@ -168,7 +168,7 @@ def tensor_core_kernel(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor):
 def tensor_core_gemm(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, stream: cuda.CUstream):
     """Launch enough blocks to cover C, which may have any layout. Raises LadderError for operands that it cannot take."""
     need(mA, mB, mC, C=None)
-    grid = (cute.ceil_div(cute.size(mC, mode=[0]), TILE[0]), cute.ceil_div(cute.size(mC, mode=[1]), TILE[1]), 1)
+    grid = need_grid((cute.ceil_div(cute.size(mC, mode=[0]), TILE[0]), cute.ceil_div(cute.size(mC, mode=[1]), TILE[1]), 1))
     tensor_core_kernel(mA, mB, mC).launch(grid=grid, block=(32 * WARPS[0] * WARPS[1], 1, 1), stream=stream)
 
 

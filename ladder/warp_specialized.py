@@ -14,7 +14,7 @@ from cutlass.cute.nvgpu import warpgroup
 from cutlass.memory import SmemAllocator
 
 from ladder.multistage import load_stage, make_ring
-from ladder.needs import need, need_hopper
+from ladder.needs import need, need_grid, need_hopper
 from ladder.wgmma import FP16, TILE_K, WARPGROUP, k_major_tiles, multiplier, multiply_tiles, store_tile, tma_load, tma_slices
 
 LOAD_REGISTERS, MULTIPLY_REGISTERS = 40, 232  # a thread; together with those of other warpgroups at most 64 K a block
@@ -97,11 +97,11 @@ def gemm_with(tile: tuple[int, int], stages: int, consumers: int):
     @cute.jit
     def gemm(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, stream: cuda.CUstream):
         need_hopper()
-        need(mA, mB, mC, A="k", B="k", C="n")
+        need(mA, mB, mC, A="k", B="k", C="n", by_tma="AB")
         layout_a, layout_b = (k_major_tiles(rows, stages) for rows in tile)
         tma_a, tA = tma_load(mA, layout_a, tile[0])
         tma_b, tB = tma_load(mB, layout_b, tile[1])
-        grid = (cute.ceil_div(cute.size(mC, mode=[0]), tile[0]), cute.ceil_div(cute.size(mC, mode=[1]), tile[1]), 1)
+        grid = need_grid((cute.ceil_div(cute.size(mC, mode=[0]), tile[0]), cute.ceil_div(cute.size(mC, mode=[1]), tile[1]), 1))
         warp_specialized_kernel(tma_a, tA, tma_b, tB, mC, multiplier(tile[1], consumers), layout_a, layout_b, tile, consumers).launch(
             grid=grid, block=((consumers + 1) * WARPGROUP, 1, 1), min_blocks_per_mp=1, stream=stream
         )

@@ -15,7 +15,7 @@ import cutlass.cute as cute
 from cutlass.cute.nvgpu import OperandMajorMode, cpasync, warpgroup
 from cutlass.memory import SmemAllocator
 
-from ladder.needs import need, need_hopper
+from ladder.needs import need, need_grid, need_hopper
 
 TILE_M, TILE_N, TILE_K = 128, 128, 64  # 64 fp16 along k are 128 bytes: what the widest swizzle spans
 WARPGROUP = 128  # threads: 4 warps, which issue a WGMMA together
@@ -112,11 +112,11 @@ def wgmma_kernel(
 def wgmma_gemm(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, stream: cuda.CUstream):
     """Launch a block for each tile of C."""
     need_hopper()
-    need(mA, mB, mC, A="k", B="k", C="n")
+    need(mA, mB, mC, A="k", B="k", C="n", by_tma="AB")
     layout_a, layout_b = k_major_tiles(TILE_M, 1), k_major_tiles(TILE_N, 1)
     tma_a, tA = tma_load(mA, layout_a, TILE_M)
     tma_b, tB = tma_load(mB, layout_b, TILE_N)
-    grid = (cute.ceil_div(cute.size(mC, mode=[0]), TILE_M), cute.ceil_div(cute.size(mC, mode=[1]), TILE_N), 1)
+    grid = need_grid((cute.ceil_div(cute.size(mC, mode=[0]), TILE_M), cute.ceil_div(cute.size(mC, mode=[1]), TILE_N), 1))
     wgmma_kernel(tma_a, tA, tma_b, tB, mC, multiplier(TILE_N), layout_a, layout_b).launch(grid=grid, block=(WARPGROUP, 1, 1), stream=stream)
 
 

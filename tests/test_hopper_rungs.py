@@ -250,10 +250,41 @@ def pair_with(**changed):
     ({"B": Layout((72, 128), (256, 2))}, r"B has layout \(72,128\):\(256,2\)"),
     ({"C": Layout((64, 80), (80, 1))}, "C has N = 80 and B has 72"),
     ({"A": Layout(((32, 2), 128), ((128, 4096), 1))}, "two flat modes"),
+    ({"C": Layout((64, 72), (64, 1))}, "C has N = 72 contiguous and stride 64 along M, so its rows overlap; the stride must be 72 or more"),
+    ({"A": Layout((2**31, 128), (128, 1)), "C": Layout((2**31, 72), (72, 1))}, "A has a mode of 2147483648; .* at most 2147467264"),
 ])  # fmt: skip
 def test_what_does_not_fit_is_refused_by_name(name, changed, words):
     with pytest.raises(LadderError, match=words):
         lowering.compile_gemm_for(RUNGS[name].gemm, pair_with(**changed))
+
+
+@pytest.mark.parametrize("name", HOPPER)
+def test_only_tma_writes_a_result_that_32_bits_do_not_count(name):
+    M = N = 2**16  # C has 2^32 elements, 8 GB; A and B are small
+    layouts = Layout((M, 64), (64, 1)), Layout((N, 64), (64, 1)), Layout((M, N), (N, 1))
+    if name in ("full_gemm", "hopper_gemm"):
+        assert lowering.compile_gemm_for(RUNGS[name].gemm, layouts).opcodes["UTMASTG.2D"] > 0
+    else:
+        with pytest.raises(LadderError, match="C spans 4294967296 slots; this kernel counts in 32 bits"):
+            lowering.compile_gemm_for(RUNGS[name].gemm, layouts)
+
+
+@pytest.mark.parametrize("name", ["wgmma", "multistage", "warp_specialized", "cooperative"])
+def test_more_blocks_than_a_grid_has_are_refused_by_name(name):
+    N = 2**24 + 8
+    with pytest.raises(LadderError, match=r"C takes (65537|131073) blocks along N; a launch has at most 65535"):
+        lowering.compile_gemm_for(RUNGS[name].gemm, (Layout((8, 8), (8, 1)), Layout((N, 8), (8, 1)), Layout((8, N), (N, 1))))
+
+
+@pytest.mark.parametrize("name", HOPPER)
+def test_sizes_that_are_known_only_at_run_time_are_refused_by_name(name):
+    from cutlass.cute.runtime import make_fake_stream, make_fake_tensor
+
+    M, (A, B, C) = cute.sym_int(), pair_with()
+    tensors = [lowering.fake_tensor(each) for each in (A, B, C)]
+    tensors[0] = make_fake_tensor(cutlass.Float16, (M, 128), (128, 1), assumed_align=16)
+    with pytest.raises(LadderError, match=r"A has layout .* some of it known only at run time; .* known when it is compiled"):
+        lowering.compile_for(RUNGS[name].gemm, *tensors, make_fake_stream())
 
 
 @pytest.mark.parametrize("name", [name for name in HOPPER if name != "hopper_gemm"])
@@ -266,8 +297,16 @@ def test_other_majors_are_refused_by_name(name):
 
 @pytest.mark.parametrize("name", HOPPER)
 def test_a_gpu_that_is_no_hopper_is_refused_by_name(name):
-    with pytest.raises(LadderError, match="needs Hopper, sm_90a, .* sm_80"):
+    with pytest.raises(LadderError, match="needs Hopper, sm_90a, .* sm_80; on Ampere and Ada the ladder goes up to simple_gemm"):
         lowering.compile_gemm_for(RUNGS[name].gemm, pair_with(), "sm_80")
+
+
+def test_blackwell_is_not_taken_for_an_older_gpu():
+    from cutlass.cute.runtime import make_fake_stream
+
+    tensors = [lowering.fake_tensor(each) for each in pair_with()]
+    with pytest.raises(LadderError, match="is being compiled for sm_100a$"):
+        cute.compile(wgmma.wgmma_gemm, *tensors, make_fake_stream(), options="--gpu-arch=sm_100a")
 
 
 def test_a_type_that_is_not_taken_is_refused_by_name():
