@@ -1,6 +1,6 @@
-"""The whole Hopper GEMM: C = A B^T in fp16, sums in fp32, everything of the rungs before it in one file, and C stored by TMA.
+"""The whole Hopper GEMM: C = A B^T in fp16, sums in fp32, all that the kernels of the rungs before it do in one, and C stored by TMA.
 
-Who does what, in each of as many blocks as the GPU has SMs:
+Who does what, in each of at most as many blocks as the GPU has SMs:
 
     warpgroup 2, one warp    tile after tile: for each 64 of k, when a stage is empty, have TMA fill it with a tile of A and one of B
     warpgroups 0 and 1       by turns, a tile of C each: multiply the stages as they fill; then sums -> fp16 -> shared memory -> TMA -> C,
@@ -25,13 +25,14 @@ from ladder.persistent import balanced, multiprocessors
 TILE_M, TILE_N, TILE_K = 128, 128, 64
 STAGES = 6  # of a tile of A and one of B, 32 KB together
 CLUSTER_M = 2  # blocks, one above the other, that share a tile of B
-GROUP = 8  # columns of tiles that are computed side by side
+GROUP = 8  # columns of tiles that are computed side by side; ladder.persistent has bands of rows
+SWIZZLE_BYTES = 8 * 128  # the swizzle repeats every 8 rows of 128 bytes, and goes by the address itself: tiles begin at a multiple
 PIECE = 64  # C leaves in pieces of 64 x 64: 64 rows are one WGMMA's, 64 fp16 one row of the swizzle
 BUFFERS = 2  # pieces on their way, for each consumer
 WARPGROUP = 128  # threads
 CONSUMERS = 2  # warpgroups that multiply; the third loads
 LOAD_REGISTERS, MULTIPLY_REGISTERS = 40, 232
-TURN = 1  # named barriers 1 and 2: warpgroup 0's and 1's turn at the tensor cores
+TURN = 1  # named barriers 1 and 2: warpgroup 0's and 1's turn at the tensor cores (0 is sync_threads')
 STORED = 3  # named barriers 3 and 4: among the threads of warpgroup 0 and of 1
 FP16 = cutlass.Float16
 
@@ -84,7 +85,7 @@ def multiply_all(ring, state, mma: cute.TiledMma, acc: cute.Tensor, tCrA: cute.T
     for k in cutlass.range(k_tiles, unroll=1):
         ring.consumer_wait(state)
         mma.set(warpgroup.Field.ACCUMULATE, k != 0)  # the first WGMMA of a tile overwrites acc
-        warpgroup.fence()
+        warpgroup.fence()  # the sums' registers, as this warp wrote them before, are what the tensor cores add to
         for block in cutlass.range_constexpr(cute.size(tCrA, mode=[2])):
             at = (None, None, block, state.index)
             cute.gemm(mma, acc, tCrA[at], tCrB[at], acc)
@@ -144,13 +145,14 @@ def full_kernel(
     _, _, clusters = cute.arch.grid_dim()
     smem = SmemAllocator()
     barriers = smem.allocate_array(cutlass.Int64, 2 * STAGES)
-    sA, sB, sC = (smem.allocate_tensor(FP16, layout.outer, 1024, layout.inner) for layout in (layout_a, layout_b, layout_c))
+    # the DSL calls the plain layout `outer` and the swizzle `inner`; layoutviz, as the course writes it, the other way round
+    sA, sB, sC = (smem.allocate_tensor(FP16, layout.outer, SWIZZLE_BYTES, layout.inner) for layout in (layout_a, layout_b, layout_c))
     cluster_layout = cute.make_layout((1, CLUSTER_M, 1, 1))
     threads = pipeline.Agent.Thread
     ring = pipeline.PipelineTmaAsync.create(
         num_stages=STAGES,
-        producer_group=pipeline.CooperativeGroup(threads),
-        consumer_group=pipeline.CooperativeGroup(threads, 4 * CLUSTER_M),  # the 4 warps of one warpgroup, in each block of the cluster
+        producer_group=pipeline.CooperativeGroup(threads),  # one thread arrives at "full"
+        consumer_group=pipeline.CooperativeGroup(threads, 4 * CLUSTER_M),  # at "empty" one of each warp of a warpgroup, in both blocks
         tx_count=(TILE_M + TILE_N) * TILE_K * FP16.width // 8,
         barrier_storage=barriers,
         cta_layout_vmnk=cluster_layout,
@@ -196,7 +198,7 @@ def full_kernel(
 
 @cute.jit
 def full_gemm(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, stream: cuda.CUstream):
-    """Launch as many clusters as the GPU has room for, or as are needed."""
+    """Launch no more clusters than the GPU has room for, balanced as in ladder.persistent."""
     need_hopper()
     need(mA, mB, mC, A="k", B="k", C="n", by_tma="ABC")
     layout_a, layout_b = swizzled_tiles(TILE_M, STAGES), swizzled_tiles(TILE_N, STAGES)
@@ -216,7 +218,7 @@ def full_gemm(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, stream: cuda.CU
         grid=(CLUSTER_M, 1, balanced(tiles_m * tiles_n, multiprocessors() // CLUSTER_M)),
         block=((CONSUMERS + 1) * WARPGROUP, 1, 1),
         cluster=(CLUSTER_M, 1, 1),
-        min_blocks_per_mp=1,
+        min_blocks_per_mp=1,  # with it the compiler knows how many registers a thread starts with, and does what setmaxregister says
         stream=stream,
     )
 

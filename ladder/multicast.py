@@ -1,8 +1,9 @@
 """Clusters and multicast: blocks side by side fetch their common operand once.
 
-Two blocks, one above the other, need the same tile of B. As a cluster they run at the same time on neighbouring SMs: each fetches half
-of that tile, and the copy engine puts it into the shared memory of both. So a pair reads 2 * 128 + 256 rows from the L2 cache for every
-64 of k, not 2 * (128 + 256). The price: a stage may be filled anew only when the consumers of both blocks are done with it.
+Two blocks, one above the other, need the same tile of B. As a cluster they run at the same time, on SMs that reach each other's shared
+memory: each fetches half of that tile, and the copy engine puts it into the shared memory of both. So a pair reads 2 * 128 + 256 rows
+from the L2 cache for every 64 of k, not 2 * (128 + 256). The price: a stage may be filled anew only when the consumers of both blocks
+are done with it.
 
     python -m ladder.multicast --mnk 4096,4096,4096      checks and times it on the GPU; without one, compiles it
 """
@@ -19,7 +20,7 @@ from ladder.multistage import make_ring
 from ladder.needs import need, need_hopper
 from ladder.persistent import RASTERS, balanced, multiprocessors, tile_at
 from ladder.warp_specialized import LOAD_REGISTERS, MULTIPLY_REGISTERS, load_tiles, multiply_all
-from ladder.wgmma import FP16, TILE_K, WARPGROUP, k_major_tiles, multiplier, store_tile
+from ladder.wgmma import FP16, SWIZZLE_BYTES, TILE_K, WARPGROUP, k_major_tiles, multiplier, store_tile
 
 CLUSTER = 2, 1  # blocks along m, along n
 
@@ -36,7 +37,10 @@ def tma_parts(atom, s: cute.Tensor, g: cute.Tensor, place: cutlass.Int32, copies
 
 
 def sharers(place, copies: int, mode: int):
-    """Which blocks of the cluster get what this one fetches, a bit for each: those along m (mode 1) or n (2). None: this one alone."""
+    """Which blocks of the cluster get what this one fetches, a bit for each: those along m (mode 1) or n (2). None: this one alone.
+
+    The DSL counts a cluster's blocks by four modes, (V, M, N, K), of which Hopper's GEMMs use the middle two.
+    """
     if copies == 1:
         return None
     return cpasync.create_tma_multicast_mask(cute.make_layout((1, *CLUSTER, 1)), (0, *place, 0), mode)
@@ -54,7 +58,7 @@ def multicast_kernel(
     _, _, clusters = cute.arch.grid_dim()
     smem = SmemAllocator()
     barriers = smem.allocate_array(cutlass.Int64, 2 * STAGES)
-    sA, sB = (smem.allocate_tensor(FP16, layout.outer, 1024, layout.inner) for layout in (layout_a, layout_b))
+    sA, sB = (smem.allocate_tensor(FP16, layout.outer, SWIZZLE_BYTES, layout.inner) for layout in (layout_a, layout_b))
     ring = make_ring(barriers, STAGES, sum(TILE) * TILE_K * FP16.width // 8, 4 * CONSUMERS, CLUSTER)
     gA = cute.local_tile(tA, (TILE[0], TILE_K), (None, None))  # (tile, TILE_K, tiles along m, tiles along k)
     gB = cute.local_tile(tB, (TILE[1], TILE_K), (None, None))
@@ -91,7 +95,11 @@ def multicast_kernel(
 
 @cute.jit
 def multicast_gemm(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, stream: cuda.CUstream):
-    """Launch as many clusters as the GPU has room for, or as are needed."""
+    """Launch no more clusters than the GPU has room for, balanced as in ladder.persistent.
+
+    A tile past the bottom of C, where the number of tiles along m is odd, is multiplied as zeros and not stored. Where C has one tile
+    along m, the DSL gives that mode of tiles the stride 0, and the second block computes and stores the first one's tile once more.
+    """
     need_hopper()
     need(mA, mB, mC, A="k", B="k", C="n", by_tma="AB")
     layout_a, layout_b = (k_major_tiles(rows, STAGES) for rows in TILE)

@@ -17,6 +17,7 @@ from cutlass.memory import SmemAllocator
 from ladder.needs import need, need_grid, need_hopper
 from ladder.wgmma import (
     FP16,
+    SWIZZLE_BYTES,
     TILE_K,
     TILE_M,
     TILE_N,
@@ -29,15 +30,16 @@ from ladder.wgmma import (
     tma_slices,
 )
 
-STAGES = 6  # 32 KB each
+STAGES = 6  # 32 KB each; one of them is always held by the multiplies that run, so at most STAGES - 1 are filled ahead
 
 
 def make_ring(barriers: cute.Pointer, stages: int, tile_bytes: int, consumer_warps: int, cluster=(1, 1)):
     """The pipeline of a ring of stages: one thread loads, each consumer warp says when it is done with a stage.
 
-    barriers: room for 2 x stages. cluster: blocks (M, N) that load for each other; a stage is empty when the warps of all of them are done.
+    barriers: room for 2 x stages. cluster: blocks (M, N) that load for each other: those of a row share A, those of a column B. A stage
+    is empty when the warps of all blocks that its tiles went to are done: the row's and the column's, this block counted once.
     """
-    threads = pipeline.Agent.Thread
+    threads = pipeline.Agent.Thread  # the groups' sizes are arrivals: one thread's at "full", one thread's of each warp at "empty"
     return pipeline.PipelineTmaAsync.create(
         num_stages=stages,
         producer_group=pipeline.CooperativeGroup(threads),
@@ -71,7 +73,7 @@ def multistage_kernel(
     block_m, block_n, _ = cute.arch.block_idx()
     smem = SmemAllocator()
     barriers = smem.allocate_array(cutlass.Int64, 2 * STAGES)
-    sA, sB = (smem.allocate_tensor(FP16, layout.outer, 1024, layout.inner) for layout in (layout_a, layout_b))
+    sA, sB = (smem.allocate_tensor(FP16, layout.outer, SWIZZLE_BYTES, layout.inner) for layout in (layout_a, layout_b))
     ring = make_ring(barriers, STAGES, (TILE_M + TILE_N) * TILE_K * FP16.width // 8, 4)
 
     gA = cute.local_tile(tA, (TILE_M, TILE_K), (block_m, None))  # (TILE, TILE_K, tiles along k)

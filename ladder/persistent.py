@@ -1,4 +1,4 @@
-"""Persistent blocks: as many blocks as the GPU has room for, each of which computes tile after tile, in an order that suits the L2 cache.
+"""Persistent blocks: no more blocks than the GPU has SMs, each of which computes tile after tile, in an order that suits the L2 cache.
 
 While the consumers write one tile of C, the producer already loads for the next: its ring runs on. And the order is ours now. All
 blocks work on neighbouring places of the order at the same time, so what they read should overlap: a band of GROUP rows of tiles,
@@ -22,7 +22,7 @@ from ladder.cooperative import CONSUMERS, STAGES, TILE
 from ladder.multistage import make_ring
 from ladder.needs import need, need_hopper
 from ladder.warp_specialized import LOAD_REGISTERS, MULTIPLY_REGISTERS, load_tiles, multiply_all
-from ladder.wgmma import FP16, TILE_K, WARPGROUP, k_major_tiles, multiplier, store_tile, tma_load, tma_slices
+from ladder.wgmma import FP16, SWIZZLE_BYTES, TILE_K, WARPGROUP, k_major_tiles, multiplier, store_tile, tma_load, tma_slices
 
 H200_SMS = 132
 
@@ -53,20 +53,21 @@ def tile_at(index: cutlass.Int32, tiles_m: cutlass.Int32, tiles_n: cutlass.Int32
 
 
 def multiprocessors() -> int:
-    """How many SMs the GPU here has; where there is none, an H200's, for which to compile."""
+    """How many SMs the GPU has that is current; where none is, an H200's, for which to compile."""
     try:
-        return HardwareInfo().get_device_multiprocessor_count()
-    except RuntimeError:
+        fault, gpu = cuda.cuCtxGetDevice()
+    except RuntimeError:  # there is no driver
         return H200_SMS
+    return H200_SMS if fault != cuda.CUresult.CUDA_SUCCESS else HardwareInfo(int(gpu)).get_device_multiprocessor_count()
 
 
 def balanced(tiles: int, most: int) -> int:
-    """The fewest blocks that need no more rounds than `most` would: none of them waits for others at the end.
+    """The fewest blocks that need no more rounds than `most` would: more would only be idle in the last one.
 
     >>> balanced(1024, 132)
     128
     """
-    rounds = -(-tiles // most)
+    rounds = -(-tiles // max(1, most))
     return -(-tiles // rounds)
 
 
@@ -82,7 +83,7 @@ def persistent_kernel(
     blocks, _, _ = cute.arch.grid_dim()
     smem = SmemAllocator()
     barriers = smem.allocate_array(cutlass.Int64, 2 * STAGES)
-    sA, sB = (smem.allocate_tensor(FP16, layout.outer, 1024, layout.inner) for layout in (layout_a, layout_b))
+    sA, sB = (smem.allocate_tensor(FP16, layout.outer, SWIZZLE_BYTES, layout.inner) for layout in (layout_a, layout_b))
     ring = make_ring(barriers, STAGES, sum(TILE) * TILE_K * FP16.width // 8, 4 * CONSUMERS)
     gA = cute.local_tile(tA, (TILE[0], TILE_K), (None, None))  # (tile, TILE_K, tiles along m, tiles along k)
     gB = cute.local_tile(tB, (TILE[1], TILE_K), (None, None))

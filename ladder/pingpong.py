@@ -20,13 +20,13 @@ from ladder.multistage import make_ring
 from ladder.needs import need, need_hopper
 from ladder.persistent import RASTERS, balanced, multiprocessors, tile_at
 from ladder.warp_specialized import LOAD_REGISTERS, MULTIPLY_REGISTERS, load_tiles, multiply_all
-from ladder.wgmma import FP16, TILE_K, WARPGROUP, k_major_tiles, multiplier, store_tile
+from ladder.wgmma import FP16, SWIZZLE_BYTES, TILE_K, WARPGROUP, k_major_tiles, multiplier, store_tile
 
 TILE = 128, 128
 STAGES = 6
 CONSUMERS = 2
 CLUSTER = 2, 1  # blocks along m, along n; as in ladder.multicast
-TURN = 1  # the named barrier that lets warpgroup 0 start its multiplies; the next one is warpgroup 1's
+TURN = 1  # the named barrier that lets warpgroup 0 start its multiplies; the next one is warpgroup 1's (0 is sync_threads')
 
 
 def take_turn(wg: cutlass.Int32):
@@ -52,7 +52,7 @@ def pingpong_kernel(
     _, _, clusters = cute.arch.grid_dim()
     smem = SmemAllocator()
     barriers = smem.allocate_array(cutlass.Int64, 2 * STAGES)
-    sA, sB = (smem.allocate_tensor(FP16, layout.outer, 1024, layout.inner) for layout in (layout_a, layout_b))
+    sA, sB = (smem.allocate_tensor(FP16, layout.outer, SWIZZLE_BYTES, layout.inner) for layout in (layout_a, layout_b))
     ring = make_ring(barriers, STAGES, sum(TILE) * TILE_K * FP16.width // 8, 4, CLUSTER)  # a stage is used by one warpgroup alone
     gA = cute.local_tile(tA, (TILE[0], TILE_K), (None, None))  # (tile, TILE_K, tiles along m, tiles along k)
     gB = cute.local_tile(tB, (TILE[1], TILE_K), (None, None))
@@ -95,7 +95,7 @@ def pingpong_kernel(
 
 @cute.jit
 def pingpong_gemm(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, stream: cuda.CUstream):
-    """Launch as many clusters as the GPU has room for, or as are needed."""
+    """Launch no more clusters than the GPU has room for, balanced as in ladder.persistent. Of tiles past C as ladder.multicast."""
     need_hopper()
     need(mA, mB, mC, A="k", B="k", C="n", by_tma="AB")
     layout_a, layout_b = (k_major_tiles(rows, STAGES) for rows in TILE)

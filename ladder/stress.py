@@ -1,18 +1,24 @@
 """What one right result cannot show: races, and accesses that happen to do no harm. Needs an NVIDIA GPU with torch.
 
-    python -m ladder.stress          every rung REPEATS times with many k-tiles, then all of them under compute-sanitizer
+    python -m ladder.stress          every rung REPEATS times, persistent ones in several ways, then all under compute-sanitizer
 
 A kernel whose threads wait for each other is right by luck if a wait is missing, most of the time. So each rung computes one product
-over and over, beside other work on the GPU that upsets its timing, and each result must be the first one to the last bit. `make gpu`
-records it in results/stress.json.
+over and over, beside other work on the GPU that upsets its timing, and each result must be the first one to the last bit. A persistent
+kernel hands stages, turns and buffers of C on from tile to tile, so its blocks must get many: it is told of FEW SMs and launches no more
+blocks. `make gpu` records it in results/stress.json.
 """
 
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
+from unittest.mock import patch
 
 from ladder.checks import BOUND
 from ladder.errors import LadderError
@@ -24,10 +30,46 @@ ROOT = Path(__file__).resolve().parent.parent
 PATH = ROOT / "results/stress.json"
 REPEATS = 200
 LONG = 776, 1304, 8200  # M, N, K: ragged against every tile, and up to 257 k-tiles
-SMALL = 264, 200, 136  # at which the sanitizer watches
+SHORT = (1544, 2056, 72), (1544, 2056, 40)  # many tiles of C, each of two k-tiles, or of one
+SMALL = 520, 392, 136  # at which the sanitizer watches
+FEW, FEWEST = 4, 2  # SMs; the second under the sanitizer
 TOOLS = {"memcheck": r"ERROR SUMMARY: (\d+) error", "racecheck": r"RACECHECK SUMMARY: (\d+) hazard"}
 OPTIONS = {"memcheck": ["--report-api-errors", "no"], "racecheck": []}  # the DSL asks the driver for functions that it may not have
 SECONDS = 600
+
+
+@dataclass(frozen=True)
+class Run:
+    """A GEMM at M, N, K. sms: how many SMs a persistent one is told of; None: of all."""
+
+    gemm: Callable
+    mnk: tuple[int, int, int] = LONG
+    sms: int | None = None
+
+
+def runs() -> dict[str, Run]:
+    """What is repeated, by name: each rung; the persistent ones on FEW SMs, too; each configuration of hopper_gemm. Needs the DSL."""
+    from ladder import hopper_gemm
+
+    found = {name: Run(rung.gemm) for name, rung in RUNGS.items()}
+    for name in persistent_modules():
+        found |= {f"{name}, {FEW} SMs, K {mnk[2]}": Run(RUNGS[name].gemm, mnk, FEW) for mnk in (LONG, *SHORT)}
+    configs = (hopper_gemm.Config(tile, cluster) for tile in hopper_gemm.TILES for cluster in hopper_gemm.CLUSTERS)
+    return found | {f"hopper_gemm, tile {c.tile}, cluster {c.cluster}": Run(hopper_gemm.gemm_with(c), LONG, FEW) for c in configs}
+
+
+def persistent_modules() -> dict:
+    """By name, the modules of the rungs that ask how many SMs there are. Needs the DSL."""
+    return {name: module for name in RUNGS if hasattr(module := import_module(f"ladder.{name}"), "multiprocessors")}
+
+
+@contextmanager
+def told_of(sms: int | None):
+    """In this block the persistent rungs are compiled as for a GPU of `sms` SMs; None: of as many as there are."""
+    with ExitStack() as stack:
+        for module in persistent_modules().values() if sms else []:
+            stack.enter_context(patch.object(module, "multiprocessors", lambda: sms))
+        yield
 
 
 def measure() -> dict:
@@ -38,16 +80,16 @@ def measure() -> dict:
     machine = preflight()
     if not machine.can_run:
         raise LadderError(f"races show themselves on a GPU: {machine.verdict}")
-    about = {"gpu": machine.gpu, "driver": machine.driver, "date": datetime.now(UTC).isoformat(timespec="seconds"), "mnk": LONG}
-    rungs = {name: repeat(name) for name in RUNGS}
+    about = {"gpu": machine.gpu, "driver": machine.driver, "date": datetime.now(UTC).isoformat(timespec="seconds")}
+    rungs = {name: repeat(run) for name, run in runs().items()}
     return about | {"rungs": rungs} | {tool: sanitize(tool) for tool in TOOLS}
 
 
-def repeat(name: str, mnk=LONG, times: int = REPEATS) -> dict:
-    """One rung, `times` times: how many of its results are not the first one, and the first one's relative error."""
+def repeat(run: Run, times: int = REPEATS) -> dict:
+    """`times` launches: how many of their results are not the first one, and the first one's relative error."""
     import torch
 
-    launch, (a, b, c), want = _problem(name, mnk)
+    launch, (a, b, c), want = _problem(run)
     noise = torch.cuda.Stream()
     first, different = None, torch.zeros((), dtype=torch.int64, device="cuda")
     for i in range(times):
@@ -59,25 +101,26 @@ def repeat(name: str, mnk=LONG, times: int = REPEATS) -> dict:
             first = c.clone()
         different += ~torch.all(c == first)
     torch.cuda.synchronize()
-    return {"repeats": times, "different": int(different), "error": float((first.float() - want).norm() / want.norm())}
+    return {"mnk": run.mnk, "repeats": times, "different": int(different), "error": float((first.float() - want).norm() / want.norm())}
 
 
-def _problem(name: str, mnk):
-    """(launch, [A, B, C], the right C) of a rung on random data, k contiguous in A and B, n in C."""
+def _problem(run: Run):
+    """(launch, [A, B, C], the right C) of a run on random data, k contiguous in A and B, n in C."""
     import torch
 
     from ladder import binding
 
-    operands = bare_gemm(*mnk)
-    launch = binding.compile_for_gpu(RUNGS[name].gemm, operands)
+    operands = bare_gemm(*run.mnk)
+    with told_of(run.sms):
+        launch = binding.compile_for_gpu(run.gemm, operands)
     a, b, c = (torch.randn(each.layout.shape, device="cuda", dtype=torch.float16) for each in operands)
     return launch, (a, b, c), a.float() @ b.float().T
 
 
 def run_small() -> None:
-    """Each rung once at SMALL: what the sanitizer watches. Raises LadderError for a wrong product."""
-    for name in RUNGS:
-        launch, (a, b, c), want = _problem(name, SMALL)
+    """Each rung once at SMALL, on FEWEST SMs: what the sanitizer watches. Raises LadderError for a wrong product."""
+    for name, rung in RUNGS.items():
+        launch, (a, b, c), want = _problem(Run(rung.gemm, SMALL, FEWEST))
         launch(a, b, c)
         error = float((c.float() - want).norm() / want.norm())
         if not error < BOUND:
@@ -114,9 +157,9 @@ def main() -> int:
         print(f"nothing was measured: {error}", file=sys.stderr)
         return 1
     for name, each in record["rungs"].items():
-        print(f"{name:<18}{each['repeats']} times: {each['different']} differ, error {each['error']:.1e}")
+        print(f"{name:<45}{each['repeats']} times: {each['different']} differ, error {each['error']:.1e}")
     for tool in TOOLS:
-        print(f"{tool:<18}{'not run: there is no compute-sanitizer here' if record[tool] is None else f'{record[tool]} faults'}")
+        print(f"{tool:<45}{'not run: there is no compute-sanitizer here' if record[tool] is None else f'{record[tool]} faults'}")
     print("\n".join(faults(record)))
     return 1 if faults(record) else 0
 

@@ -1,7 +1,9 @@
 """Warp specialisation: one warp only loads, a warpgroup only multiplies, and neither does the other's waiting.
 
-Loading takes next to no registers, multiplying takes many: so the loading warpgroup gives registers up and the multiplying one takes
-them (setmaxnreg). Both follow the same ring of stages, each with a state of its own.
+Both follow the same ring of stages, each with a state of its own. Loading takes next to no registers, multiplying takes many: so the
+loading warpgroup gives registers up and the multiplying one takes them (setmaxnreg). Here it need not: of 154 registers a thread 128
+are sums, and a block of 256 threads could start with 255. It has to once a warpgroup's tile is 128 x 192, as in ladder.hopper_gemm, and
+three warpgroups start with 168 each.
 
     python -m ladder.warp_specialized --mnk 4096,4096,4096      checks and times it on the GPU; without one, compiles it
 """
@@ -15,9 +17,9 @@ from cutlass.memory import SmemAllocator
 
 from ladder.multistage import load_stage, make_ring
 from ladder.needs import need, need_grid, need_hopper
-from ladder.wgmma import FP16, TILE_K, WARPGROUP, k_major_tiles, multiplier, multiply_tiles, store_tile, tma_load, tma_slices
+from ladder.wgmma import FP16, SWIZZLE_BYTES, TILE_K, WARPGROUP, k_major_tiles, multiplier, multiply_tiles, store_tile, tma_load, tma_slices
 
-LOAD_REGISTERS, MULTIPLY_REGISTERS = 40, 232  # a thread; together with those of other warpgroups at most 64 K a block
+LOAD_REGISTERS, MULTIPLY_REGISTERS = 40, 232  # a thread; those of all warpgroups of a block together are at most 64 K
 
 
 @cute.jit
@@ -63,7 +65,7 @@ def warp_specialized_kernel(
     block_m, block_n, _ = cute.arch.block_idx()
     smem = SmemAllocator()
     barriers = smem.allocate_array(cutlass.Int64, 2 * stages)
-    sA, sB = (smem.allocate_tensor(FP16, layout.outer, 1024, layout.inner) for layout in (layout_a, layout_b))
+    sA, sB = (smem.allocate_tensor(FP16, layout.outer, SWIZZLE_BYTES, layout.inner) for layout in (layout_a, layout_b))
     ring = make_ring(barriers, stages, (tile_m + tile_n) * TILE_K * FP16.width // 8, 4 * consumers)
     gA = cute.local_tile(tA, (tile_m, TILE_K), (block_m, None))  # (tile, TILE_K, tiles along k)
     gB = cute.local_tile(tB, (tile_n, TILE_K), (block_n, None))
@@ -102,6 +104,7 @@ def gemm_with(tile: tuple[int, int], stages: int, consumers: int):
         tma_a, tA = tma_load(mA, layout_a, tile[0])
         tma_b, tB = tma_load(mB, layout_b, tile[1])
         grid = need_grid((cute.ceil_div(cute.size(mC, mode=[0]), tile[0]), cute.ceil_div(cute.size(mC, mode=[1]), tile[1]), 1))
+        # min_blocks_per_mp: with it the compiler knows how many registers a thread starts with, without it setmaxnreg may be ignored
         warp_specialized_kernel(tma_a, tA, tma_b, tB, mC, multiplier(tile[1], consumers), layout_a, layout_b, tile, consumers).launch(
             grid=grid, block=((consumers + 1) * WARPGROUP, 1, 1), min_blocks_per_mp=1, stream=stream
         )

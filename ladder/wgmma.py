@@ -18,6 +18,7 @@ from cutlass.memory import SmemAllocator
 from ladder.needs import need, need_grid, need_hopper
 
 TILE_M, TILE_N, TILE_K = 128, 128, 64  # 64 fp16 along k are 128 bytes: what the widest swizzle spans
+SWIZZLE_BYTES = 8 * 128  # it repeats every 8 rows, and goes by the address itself: tiles begin at a multiple
 WARPGROUP = 128  # threads: 4 warps, which issue a WGMMA together
 FP16 = cutlass.Float16
 
@@ -34,7 +35,7 @@ def multiplier(tile_n: int, warpgroups: int = 1):
         FP16, cutlass.Float32, (64, tile_n, 16), warpgroup.OperandSource.SMEM, OperandMajorMode.K, OperandMajorMode.K
     )
     mma = cute.make_tiled_mma(cute.make_mma_atom(op), (warpgroups, 1, 1))
-    mma.set(warpgroup.Field.ACCUMULATE, True)
+    mma.set(warpgroup.Field.ACCUMULATE, True)  # add to what the sums are, 0 at first; False would overwrite them
     return mma
 
 
@@ -44,14 +45,17 @@ def tma_load(tensor: cute.Tensor, layout, rows: int):
 
 
 def tma_slices(atom, s: cute.Tensor, g: cute.Tensor):
-    """A tensor of tiles as TMA sees it, each tile one value: in shared memory (tile, stages), in global memory (tile, tiles along k)."""
+    """A tensor of tiles as TMA sees it, each tile one value: in shared memory (tile, stages), in global memory (tile, tiles along k).
+
+    This block is the 0th of 1 that fetches the tile: see ladder.multicast for more.
+    """
     return cpasync.tma_partition(atom, 0, cute.make_layout(1), cute.group_modes(s, 0, 2), cute.group_modes(g, 0, 2))
 
 
 @cute.jit
 def multiply_tiles(mma: cute.TiledMma, acc: cute.Tensor, tCrA: cute.Tensor, tCrB: cute.Tensor, stage: cutlass.Int32):
     """Start acc += the product of one stage's tiles, as one group of WGMMAs, 16 of k each; it is done when `wait_group` says so."""
-    warpgroup.fence()  # registers written before are seen by the tensor cores
+    warpgroup.fence()  # the sums' registers, as this warp wrote them before, are what the tensor cores add to
     cute.gemm(mma, acc, tCrA[None, None, None, stage], tCrB[None, None, None, stage], acc)
     warpgroup.commit_group()
 
@@ -79,7 +83,8 @@ def wgmma_kernel(
     block_m, block_n, _ = cute.arch.block_idx()
     smem = SmemAllocator()
     full = smem.allocate_array(cutlass.Int64, 1)  # the mbarrier: complete when a thread has arrived and the bytes it expects have
-    sA, sB = (smem.allocate_tensor(FP16, layout.outer, 1024, layout.inner) for layout in (layout_a, layout_b))
+    # the DSL calls the plain layout `outer` and the swizzle `inner`; layoutviz, as the course writes it, the other way round
+    sA, sB = (smem.allocate_tensor(FP16, layout.outer, SWIZZLE_BYTES, layout.inner) for layout in (layout_a, layout_b))
     if thread == 0:
         cute.arch.mbarrier_init(full, 1)
     cute.arch.mbarrier_init_fence()
@@ -99,6 +104,7 @@ def wgmma_kernel(
         if warp == 0:
             with cute.arch.elect_one():
                 cute.arch.mbarrier_arrive_and_expect_tx(full, (TILE_M + TILE_N) * TILE_K * FP16.width // 8)
+            # the whole warp calls these: one thread of it, which they elect themselves, starts the copy
             cute.copy(tma_a, tAgA[None, k], tAsA[None, 0], tma_bar_ptr=full)
             cute.copy(tma_b, tBgB[None, k], tBsB[None, 0], tma_bar_ptr=full)
         cute.arch.mbarrier_wait(full, k % 2)  # its phase flips each time it completes

@@ -2,12 +2,17 @@
 
 import json
 import types
+from importlib import import_module
 
 import pytest
 
-from ladder import record, stress
+from ladder import lowering, record, stress
 from ladder.errors import LadderError
+from ladder.hopper_gemm import CLUSTERS, TILE_K, TILES
+from ladder.operands import bare_gemm
+from ladder.persistent import balanced
 from ladder.preflight import Preflight
+from ladder.rungs import RUNGS
 
 GOOD = {"rungs": {"naive": {"repeats": 200, "different": 0, "error": 2e-4}}, "memcheck": 0, "racecheck": None}
 
@@ -46,6 +51,35 @@ def test_a_sanitizer_that_is_missing_or_fails(monkeypatch):
             stress.sanitize("memcheck")
 
 
+@pytest.mark.parametrize("name, run", [(name, run) for name, run in stress.runs().items() if run.sms])
+def test_on_few_sms_each_block_gets_tile_after_tile(name, run, monkeypatch):
+    assert tiles_of_a_block(name.split(",")[0], run, monkeypatch) >= 5 * (1 + ("pingpong" in name or "_gemm" in name)), "each warpgroup too"
+
+
+@pytest.mark.parametrize("name", list(stress.persistent_modules()))
+def test_so_it_does_under_the_sanitizer(name, monkeypatch):
+    run = stress.Run(RUNGS[name].gemm, stress.SMALL, stress.FEWEST)
+    assert tiles_of_a_block(name, run, monkeypatch) >= 5
+
+
+def tiles_of_a_block(name, run, monkeypatch) -> int:
+    """What a launch deals out, as its trace asks `balanced`: the fewest tiles that a block gets."""
+    module, asked = import_module(f"ladder.{name}"), []
+    monkeypatch.setattr(module, "balanced", lambda tiles, most: asked.append((tiles, balanced(tiles, most))) or asked[-1][1])
+    with stress.told_of(run.sms):
+        lowering.compile_gemm_for(run.gemm, [each.layout for each in bare_gemm(*run.mnk)])
+    [(tiles, blocks)] = asked
+    return tiles // blocks
+
+
+def test_every_persistent_rung_is_told_of_few_sms_and_every_configuration_is_run():
+    names = list(stress.persistent_modules())
+    assert names == ["persistent", "multicast", "pingpong", "full_gemm", "hopper_gemm"]
+    found = stress.runs()
+    assert set(RUNGS) <= set(found) and len(found) == len(RUNGS) + 3 * len(names) + len(TILES) * len(CLUSTERS)
+    assert {-(-mnk[2] // TILE_K) for mnk in stress.SHORT} == {1, 2}
+
+
 def test_without_a_gpu(monkeypatch, capsys):
     monkeypatch.setattr(stress, "preflight", lambda: Preflight("3.11", "Linux", None, None, "sm_90a", "4.8.1", ("cu13",), None, False))
     assert stress.main() == 1 and "races show themselves on a GPU" in capsys.readouterr().err
@@ -67,5 +101,5 @@ def test_it_is_recorded_when_sources_changed(tmp_path, monkeypatch, capsys):
 
 def test_the_committed_record_has_no_fault():
     found = record.read_json(stress.PATH, None)
-    assert found is not None and stress.faults(found) == [] and set(found["rungs"]) == set(stress.RUNGS)
+    assert found is not None and stress.faults(found) == [] and set(found["rungs"]) >= set(stress.RUNGS)
     assert all(each["repeats"] >= 200 for each in found["rungs"].values())
