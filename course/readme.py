@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ladder.bank_counters import PATH as COUNTED
 from ladder.bank_counters import recorded
-from ladder.rungs import SIZE
+from ladder.rungs import ladder_of
 from layoutviz import Layout, Swizzle
 from layoutviz.color import categories
 from layoutviz.composed import ComposedLayout
@@ -123,7 +123,7 @@ def results_part(root: Path) -> str:
     lessons, rungs = (_read(root / "results" / name) for name in ("gpu.json", "ladder.json"))
     checked = [_lesson_row(name, one) for name, one in sorted((lessons or {}).items()) if name.startswith("notebooks/") and one["checks"]]
     in_order = sorted(rungs or [], key=lambda row: (row["gpu"], _size(row), row["ms"] is None, -(row["ms"] or 0)))
-    timed = [_rung_row(row) for row in in_order if row.get("gb_s") is None and _at_size(row)]
+    timed = [_rung_row(row) for row in sorted(ladder_of(rungs or []), key=lambda row: -(row["ms"] or 0))]
     shapes = [_shape_row(row, in_order) for row in in_order if row["rung"].split()[0] == FASTEST]
     moved = [_stream_row(row, in_order) for row in in_order if row.get("gb_s") is not None]
     parts = []
@@ -161,11 +161,6 @@ def _lesson_row(name: str, record: dict) -> str:
 def _rung_row(row: dict) -> str:
     speed, ratio = (f"{value:.3g}" if value is not None else "–" for value in (row["tflops"], row["cublas_ratio"]))
     return f"| {_rung_name(row)} | {_size(row)}, {row['dtype']} | {speed} | {ratio} | {row['gpu']} | {row['date'][:10]} |"
-
-
-def _at_size(row: dict) -> bool:
-    """Whether a row is of the size at which all rungs are compared, and of the type and the operands."""
-    return tuple(row[mode] for mode in "mnk") == SIZE and row["dtype"] == "float16" and " " not in row["rung"]
 
 
 def _shape_row(row: dict, rows: list[dict]) -> str:

@@ -1,5 +1,6 @@
 """The GEMMs of the ladder, from the first to the fastest. Needs neither the DSL nor torch until one is asked for."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 
@@ -18,8 +19,8 @@ class Rung:
 
     name: str
     arch: str = "sm_80"
-    pairs: object = operand_pairs
-    output: object = padded_output
+    pairs: Callable = operand_pairs
+    output: Callable = padded_output
 
     @property
     def gemm(self):
@@ -50,3 +51,16 @@ RUNGS = {
         _hopper("hopper_gemm", operand_pairs),
     )
 }
+
+
+def ladder_of(rows: list[dict]) -> list[dict]:
+    """Of the rows of results/ladder.json, those that show the ladder: one run's, since only they can be compared.
+
+    It is the run of the most rungs at SIZE with k-contiguous fp16 operands, of equals the newest: its rungs, cuBLAS and the rivals. Without
+    a row of these, [].
+    """
+    runs: dict = {}
+    for row in rows:
+        if (row["m"], row["n"], row["k"]) == SIZE and row["dtype"] == "float16" and " " not in row["rung"]:
+            runs.setdefault((row["gpu"], row.get("run")), []).append(row)
+    return max(runs.values(), key=lambda run: (sum(row["rung"] in RUNGS for row in run), max(row["date"] for row in run)), default=[])

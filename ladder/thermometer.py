@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ladder.errors import LadderError
-from ladder.rungs import RUNGS, SIZE
+from ladder.rungs import RUNGS, SIZE, ladder_of
 from layoutviz.color import categories
 
 PATH = Path(__file__).resolve().parent.parent / "results/ladder.json"
-LEFT, TUBE, TOP, HEIGHT = 8, 720, 50, 22  # pixels: where the tube begins, how long it is, its top, how thick it is
+LEFT, TUBE, TOP, HEIGHT = 8, 720, 64, 22  # pixels: where the tube begins, how long it is, its top, how thick it is
 APART = 95  # pixels: names nearer to each other would overlap
 TEXT = 'fill="currentColor"'  # the page's own, on a light theme and on a dark one
 
@@ -34,9 +34,9 @@ class Thermometer:
         return {name: LEFT + TUBE * row["tflops"] / longest for name, row in self.rows.items()}
 
     def named(self) -> list[str]:
-        """The marks that have room for a name, this rung's and cuBLAS's first, then the faster ones."""
+        """The rungs that have room for a name below the tube, this one first, then the faster ones. cuBLAS's stands above it."""
         places, chosen = self.places(), []
-        for name in sorted(places, key=lambda name: (name != self.rung, name != "cublas", -places[name])):
+        for name in sorted(self.rows.keys() - {"cublas"}, key=lambda name: (name != self.rung, -places[name])):
             if all(abs(places[name] - places[other]) > APART for other in chosen):
                 chosen.append(name)
         return chosen
@@ -56,10 +56,10 @@ class Thermometer:
         for name, x in places.items():
             look = 'stroke-width="3"' if name == self.rung else 'stroke-dasharray="4 3"' if name == "cublas" else ""
             parts.append(f'<path d="M{x:.1f} {TOP}V{bottom + 4}" stroke="currentColor" {look}/>')
-        for name in self.named():
-            anchor, weight = "start" if places[name] < LEFT + 60 else "middle", "600" if name == self.rung else "400"
-            words = "cuBLAS" if name == "cublas" else name
-            at = f'x="{places[name]:.1f}" y="{bottom + 18}" text-anchor="{anchor}"'
+        for name, y in ("cublas", TOP - 22), *((name, bottom + 18) for name in self.named()):
+            left, right = places[name] < LEFT + 60, places[name] > LEFT + TUBE - 60
+            at = f'x="{places[name]:.1f}" y="{y}" text-anchor="{"start" if left else "end" if right else "middle"}"'
+            weight, words = "600" if name == self.rung else "400", "cuBLAS" if name == "cublas" else name
             parts.append(f'<text {at} font-size="12" font-weight="{weight}" {TEXT}>{words}</text>')
         about = (
             f"Scale: TFLOP/s, 10^12 multiplications and additions a second. C = A B^T, {_by(SIZE)}, fp16 in, fp32 sums;",
@@ -87,16 +87,12 @@ def thermometer(rung: str, path: Path = PATH) -> Thermometer:
 
 
 def _rows(path: Path) -> list[dict]:
-    """The records at SIZE, of one GPU: the one that was recorded last; the newest last."""
+    """The rungs and cuBLAS, of the one run that shows the ladder."""
     try:
         rows = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return []
-    at_size = [
-        row for row in rows if (row["m"], row["n"], row["k"]) == SIZE and row["rung"] in (*RUNGS, "cublas") and row["dtype"] == "float16"
-    ]
-    newest = max(at_size, key=lambda row: row["date"], default={"gpu": None})
-    return sorted((row for row in at_size if row["gpu"] == newest["gpu"]), key=lambda row: row["date"])
+    return [row for row in ladder_of(rows) if row["rung"] in (*RUNGS, "cublas")]
 
 
 def _by(sizes) -> str:

@@ -25,8 +25,8 @@ SAMPLE_MS = 2.0  # how long a candidate is timed at once, at the least
 class Timing:
     """ms: median of one call. spread: from the 10th to the 90th percentile, as a part of the median. rounds: samples taken.
 
-    clock_mhz, watts, celsius: medians of what nvidia-smi said while this candidate ran; if it said nothing then, of the whole run; None
-    where it said nothing at all.
+    clock_mhz, watts, celsius: medians of what nvidia-smi said while this candidate ran alone; if it said nothing then, of the whole run;
+    None where it said nothing at all.
     """
 
     name: str
@@ -125,12 +125,14 @@ def _timing(name: str, ms: np.ndarray, state) -> Timing:
 
 
 class _Sampler:
-    """SM clock, power and temperature, asked of nvidia-smi over and over by a thread while the block runs."""
+    """SM clock, power and temperature, asked of nvidia-smi over and over by a thread while the block runs.
+
+    rows: (when it was asked, when it had answered, in seconds of time.monotonic; [MHz, watts, celsius]).
+    """
 
     def __init__(self, uuid: str):
-        gpu = uuid if uuid.startswith("GPU-") else f"GPU-{uuid}"
-        query = "--query-gpu=clocks.sm,power.draw,temperature.gpu"
-        self.command = ["nvidia-smi", "-i", gpu, query, "--format=csv,noheader,nounits"]
+        self.gpu = uuid if uuid.startswith("GPU-") else f"GPU-{uuid}"
+        self.power = ["power.draw.instant", "power.draw"]  # the second is a mean over a second: all that older drivers know
         self.rows, self.done = [], threading.Event()
         self.thread = threading.Thread(target=self._sample, daemon=True)
 
@@ -143,24 +145,33 @@ class _Sampler:
         self.thread.join()
 
     def start(self):
-        """Forget what was read so far. `rows`: (when, in seconds of time.monotonic; [MHz, watts, celsius])."""
+        """Forget what was read so far."""
         self.rows.clear()
 
     def medians(self, windows=()) -> tuple[float | None, float | None, float | None]:
-        """(MHz, watts, celsius), of what was read in these (begin, end), or of all if nothing was; None for what nvidia-smi did not say."""
-        inside = [row for when, row in self.rows if any(begin <= when <= end for begin, end in windows)]
-        columns = list(zip(*(inside or [row for _, row in self.rows]), strict=True)) or [()] * 3
+        """(MHz, watts, celsius): of what was asked and answered within one of these (begin, end), or of all if nothing was.
+
+        None for what nvidia-smi did not say.
+        """
+        inside = [row for asked, told, row in self.rows if any(begin <= asked and told <= end for begin, end in windows)]
+        columns = list(zip(*(inside or [row for *_, row in self.rows]), strict=True)) or [()] * 3
         return tuple(float(np.median(known)) if (known := [x for x in column if x is not None]) else None for column in columns)
 
     def _sample(self):
-        while not self.done.wait(0.1):
+        while self.power and not self.done.wait(0.02):
+            query = f"--query-gpu=clocks.sm,{self.power[0]},temperature.gpu"
+            asked = time.monotonic()
             try:
-                said = subprocess.run(self.command, capture_output=True, text=True, timeout=10)
+                said = subprocess.run(
+                    ["nvidia-smi", "-i", self.gpu, query, "--format=csv,noheader,nounits"], capture_output=True, text=True, timeout=10
+                )
             except (OSError, subprocess.TimeoutExpired):
                 return
             row = [_number(field) for field in said.stdout.strip().split(",")]
-            if len(row) == 3:
-                self.rows.append((time.monotonic(), row))
+            if said.returncode or len(row) != 3:
+                self.power.pop(0)
+            else:
+                self.rows.append((asked, time.monotonic(), row))
 
 
 def _number(field: str) -> float | None:

@@ -607,12 +607,26 @@ def test_sampler_takes_medians(fake_smi):
             if sampler.rows:
                 break
             sampler.done.wait(0.05)
-        assert sampler.medians() == (1500, 650.5, None)
-        sampler.rows[:] = [(1.0, [1500, 600, 50]), (2.0, [1200, 700, 52]), (3.0, [1300, 690, 54])]
-        assert sampler.medians([(1.5, 2.5)]) == (1200, 700, 52) and sampler.medians([(0, 1), (2, 3)]) == (1300, 690, 52)
-        assert sampler.medians([(7, 8)]) == sampler.medians() == (1300, 690, 52), "nothing was read then: all of the run"
+    assert sampler.medians() == (1500, 650.5, None)
+    sampler.rows[:] = [(0.9, 1.0, [1500, 600, 50]), (1.9, 2.0, [1200, 700, 52]), (2.9, 3.0, [1300, 690, 54])]
+    assert sampler.medians([(1.5, 2.5)]) == (1200, 700, 52) and sampler.medians([(0, 1), (1.9, 3)]) == (1300, 690, 52)
+    assert sampler.medians([(1.95, 2.5), (2, 2.95)]) == sampler.medians() == (1300, 690, 52), "nothing was read then: all of the run"
+    assert timing._Sampler("1234").medians() == (None, None, None)
+
+
+@pytest.mark.parametrize("knows, watts", [("power.draw.instant", 1.0), ("power.draw,", 2.0), ("nothing", None)])
+def test_sampler_asks_older_drivers_for_the_mean_power(fake_smi, knows, watts):
+    fake_smi("")
+    answers = f"""#!/bin/sh
+case "$3" in *{knows}*) case "$3" in *instant*) echo 1500, 1, 50;; *) echo 1500, 2, 50;; esac;; *) echo no such field; exit 2;; esac
+"""
+    Path(os.environ["PATH"].split(":")[0], "nvidia-smi").write_text(answers)
     with timing._Sampler("1234") as sampler:
-        assert sampler.medians() == (None, None, None)
+        for _ in range(100):
+            if sampler.rows or not sampler.power:
+                break
+            sampler.done.wait(0.05)
+    assert sampler.medians()[1] == watts and len(sampler.power) == {1.0: 2, 2.0: 1, None: 0}[watts]
 
 
 def test_timed_without_a_gpu(monkeypatch):

@@ -7,14 +7,16 @@ import pytest
 
 from ladder.errors import LadderError
 from ladder.rungs import RUNGS
-from ladder.thermometer import LEFT, PATH, SIZE, TUBE, thermometer
+from ladder.thermometer import LEFT, PATH, SIZE, TOP, TUBE, thermometer
 
 ROW = {"m": SIZE[0], "n": SIZE[1], "k": SIZE[2], "dtype": "float16", "gpu": "G", "date": "2026-01-02T00:00:00+00:00"}
 
 
 @pytest.fixture
 def write(tmp_path, monkeypatch):
-    monkeypatch.setattr("ladder.thermometer.RUNGS", ["slow", "middle", "fast", "r", "almost", "nearly"])
+    names = ["slow", "middle", "fast", "r", "almost", "nearly", "summit"]
+    monkeypatch.setattr("ladder.thermometer.RUNGS", names)
+    monkeypatch.setattr("ladder.rungs.RUNGS", names)
 
     def rows(*rows):
         (tmp_path / "ladder.json").write_text(
@@ -25,8 +27,12 @@ def write(tmp_path, monkeypatch):
     return rows
 
 
+def texts(made):
+    return xml.fromstring(made._repr_html_()).iter("{http://www.w3.org/2000/svg}text")
+
+
 def text(made) -> list[str]:
-    return [element.text for element in xml.fromstring(made._repr_html_()).iter("{http://www.w3.org/2000/svg}text")]
+    return [element.text for element in texts(made)]
 
 
 def test_it_shows_the_rung_those_below_it_and_cublas(write):
@@ -41,7 +47,7 @@ def test_it_shows_the_rung_those_below_it_and_cublas(write):
     )
     made = thermometer("middle", path)
     assert repr(made) == text(made)[0] == "middle: 200 TFLOP/s, 25% of cuBLAS in the same run"
-    assert list(made.rows) == ["slow", "middle", "cublas"] and made.named() == ["middle", "cublas", "slow"]
+    assert list(made.rows) == ["slow", "middle", "cublas"] and made.named() == ["middle", "slow"]
     assert {"slow", "middle", "cuBLAS", "0", "100", "800"} <= set(text(made)) and "G, 2026-01-02" in text(made)[-1]
 
 
@@ -59,10 +65,19 @@ def test_names_that_would_overlap_give_way_to_the_rung(write):
     assert made.named() == ["almost"] and len(made.places()) == 3
 
 
-def test_the_newest_gpu_and_the_newest_row_count(write):
-    new = {"date": "2026-02-01", "gpu": "H"}
-    path = write(("r", 1, {}), ("cublas", 9, {}), ("r", 2, new), ("r", 3, new | {"date": "2026-03-01"}), ("cublas", 800, new))
-    assert [row["tflops"] for row in thermometer("r", path).rows.values()] == [3, 800]
+def test_one_run_counts_that_of_the_most_rungs_and_of_equals_the_newest(write):
+    new = {"date": "2026-02-01", "gpu": "H", "run": "b"}
+    path = write(("r", 1, {}), ("cublas", 9, {}), ("r", 2, new), ("cublas", 800, new), ("quack", 900, {"date": "2026-03-01", "run": "c"}))
+    assert [row["tflops"] for row in thermometer("r", path).rows.values()] == [2, 800]
+    path = write(("r", 1, {}), ("slow", 1, {}), ("cublas", 9, {}), ("r", 2, new), ("cublas", 800, new))
+    assert [row["tflops"] for row in thermometer("r", path).rows.values()] == [1, 1, 9]
+
+
+def test_a_rung_near_cublas_leaves_both_names_inside_the_picture(write):
+    made = thermometer("summit", write(("cublas", 800, {}), ("summit", 840, {}), ("almost", 790, {})))
+    names = {element.text: element for element in texts(made)}
+    assert names["summit"].get("text-anchor") == "end" and float(names["summit"].get("x")) <= LEFT + TUBE
+    assert float(names["cuBLAS"].get("y")) < TOP - 14 < float(names["summit"].get("y")), "one above the tube and its scale, one below"
 
 
 def test_a_rung_without_a_record_is_said_in_words(write, tmp_path):
