@@ -2,14 +2,16 @@
 
     python benchmarks/gemm.py                                        hopper_gemm over the shapes that it is judged by
     python benchmarks/gemm.py --rungs all --shapes 4096,4096,4096    the whole ladder at one size, and its picture
-    python benchmarks/gemm.py --peers quack,triton                   the rivals that are installed, too: the first tuning takes a minute
+    python benchmarks/gemm.py --peers quack,triton                   rivals, too, if they are installed: the first tuning takes a minute
     python benchmarks/gemm.py --pairs NN,NT,TN,TT --dtype bfloat16   other operand majors (BLAS's names, see ladder.operands) and types
     python benchmarks/gemm.py --compile                              also how long a fresh process takes to compile each
 
-All candidates of a shape are timed in one interleaved run by CUDA graphs (ladder.timing), on random normal data, after they are
-checked: against the fp32 product by norm and, on small integers, to the last bit; and by norm once more after the timing. Prints a
-table, adds rows to results/ladder.json, and draws the ladder in results/ladder.png where the run holds more than five rungs. Exit
-status 1 if a result is wrong.
+Each rung is first checked at small ragged sizes, inside guard bands. All candidates of a shape are timed in one interleaved run by CUDA
+graphs (ladder.timing), on random normal data; the rungs without tensor cores in one of their own, so that the GPU does not cool down
+meanwhile. Before the timing each is checked against the fp32 product by norm and, on small integers, to the last bit; after it, all that
+the timed launches wrote by norm. Only what is right is shown: in a table, as rows of results/ladder.json and, where the run holds more
+than five rungs at the size of the ladder, in results/ladder.png. cuBLAS adds in fp32 throughout, as our kernels do; `cublas_reduced` is
+cuBLAS as torch calls it if nothing is said: it may add parts in fp16. Exit status 1 if something was wrong or could not be measured.
 """
 
 import argparse
@@ -17,12 +19,16 @@ import os
 import subprocess
 import sys
 from datetime import UTC, datetime
+from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
 from statistics import geometric_mean
 from uuid import uuid4
 
-from ladder.errors import LadderError
-from ladder.harness import preflight, result_row, timed
+import numpy as np
+
+from ladder.errors import CheckFailed, LadderError
+from ladder.harness import check_rung, preflight, timed
 from ladder.operands import bare_gemm, operand_pairs
 from ladder.record import merged, read_json, rung_code, write_json
 from ladder.rungs import RUNGS, SIZE
@@ -33,133 +39,195 @@ SHAPES = [
 ]  # fmt: skip
 BOUND = {"float16": 1e-3, "bfloat16": 4e-3}  # relative Frobenius error; rounding a right result gives 2e-4 and 1.7e-3
 FLOPS_PER_CLOCK = 4096  # of one Hopper SM's tensor cores, fp16 or bf16, dense
-PEERS = ("quack", "triton")
+PEERS = {"quack": "quack-kernels", "triton": "triton", "cublas_reduced": "torch"}  # and what is to be installed for them
+MODULES = {"cublas_reduced": "torch"}  # where it is not named as the peer is
+NO_TENSOR_CORES = ("naive", "tiled", "tiled_swizzled")
+UNSETTLED = 0.1  # a spread above this says that the clock was still changing
 
 
 class Problem:
-    """One shape, pair and type: its operands, buffers of random data, and what is right."""
+    """One shape, pair and type: its operands, buffers of random data, what each candidate made of them, and what is right."""
 
     def __init__(self, mnk, pair: str, dtype: str):
         import torch
 
-        self.torch, self.mnk, self.pair, self.dtype = torch, mnk, pair, getattr(torch, dtype)
+        self.torch, self.mnk, self.pair, self.dtype_name, self.dtype = torch, mnk, pair, dtype, getattr(torch, dtype)
         self.bound = BOUND[dtype]
         self.operands = bare_gemm(*mnk, pair)
-        self.sets = []
+        self.sets, self.results = [], {}
+        add_in_fp32(torch)
 
     @property
     def set_bytes(self) -> int:
         M, N, K = self.mnk
         return 2 * (M * K + N * K + M * N)
 
-    def matrices(self, i: int):
-        """(A, B, C) of the i-th set, as torch sees them: (M,K), (N,K), (M,N)."""
+    def inputs(self, i: int):
+        """(A, B) of the i-th set, as torch sees them: (M,K), (N,K)."""
         while len(self.sets) <= i:
-            self.sets.append([self._empty(each.layout).normal_() for each in self.operands])
+            self.sets.append([self._empty(each.layout).normal_() for each in self.operands[:2]])
         return self.sets[i]
 
     def _empty(self, layout):
         return self.torch.empty_strided(layout.shape, layout.stride, dtype=self.dtype, device="cuda")
 
-    def error(self, call) -> float:
-        """The relative Frobenius error of call(A, B, C) on the first set, whose C is NaN before."""
-        a, b, c = self.matrices(0)
-        want = a.float() @ b.float().T
-        return ((self._run(call, a, b, c) - want).norm() / want.norm()).item()
+    def rotating(self, name: str, call):
+        """make(i), as `timed` takes it, of call(A, B, C): each set has a C of its own, NaN before. A call may return its C instead."""
+        made = self.results[name] = []
 
-    def exact(self, call) -> bool:
-        """Whether call(A, B, C) gives the product of small integers, rounded once."""
+        def make(i):
+            (a, b), c = self.inputs(i), self._empty(self.operands[2].layout).fill_(float("nan"))
+            made.append(c)
+
+            def launch():
+                out = call(a, b, c)
+                if out is not None:
+                    made[i] = out  # held, so that the next set's is another
+
+            return launch
+
+        return make
+
+    def fault(self, call, exact: bool = True) -> str:
+        """What is wrong with call(A, B, C) by norm, on the first set, or, if it must be exact, on small integers; "" if nothing is."""
+        error = self._error(self._run(call, *self.inputs(0)), *self.inputs(0))
+        if not error <= self.bound:
+            return f"relative error {error:.1e}"
+        if not exact:
+            return ""
         a, b = (self._empty(each.layout).random_(-2, 3) for each in self.operands[:2])
-        want = (a.float() @ b.float().T).to(self.dtype).float()
-        return self.torch.equal(self._run(call, a, b, self._empty(self.operands[2].layout)), want)
+        same = self.torch.equal(self._run(call, a, b), (a.float() @ b.float().T).to(self.dtype))
+        return "" if same else "not exact on small integers"
 
-    def _run(self, call, a, b, c):
-        c.fill_(float("nan"))
+    def fault_after(self, name: str) -> str:
+        """What is wrong with what the timed launches of a candidate left; "" if nothing is."""
+        errors = [self._error(c, *self.inputs(i)) for i, c in enumerate(self.results[name])]
+        wrong = [f"set {i}: relative error {error:.1e}" for i, error in enumerate(errors) if not error <= self.bound]
+        return f"after the timing, {wrong[0]}" if wrong else ""
+
+    def _run(self, call, a, b):
+        c = self._empty(self.operands[2].layout).fill_(float("nan"))
         out = call(a, b, c)
         self.torch.cuda.synchronize()
-        return (c if out is None else out).float()
+        return c if out is None else out
+
+    def _error(self, c, a, b) -> float:
+        want = a.float() @ b.float().T
+        return ((c.float() - want).norm() / want.norm()).item()
 
 
-def rung_call(name: str, problem: Problem, dtype: str):
+def add_in_fp32(torch, reduced: bool = False) -> None:
+    """Have cuBLAS add in fp32, or let it add parts of a sum in the type of the operands; and multiply fp32 as fp32, for what is right."""
+    matmul = torch.backends.cuda.matmul
+    matmul.allow_tf32 = False
+    matmul.allow_fp16_reduced_precision_reduction = matmul.allow_bf16_reduced_precision_reduction = reduced
+
+
+def rung_call(name: str, problem: Problem):
     import cutlass
 
     from ladder import binding
 
     types = {"float16": cutlass.Float16, "bfloat16": cutlass.BFloat16}
-    return binding.compile_for_gpu(RUNGS[name].gemm, problem.operands, types[dtype])
+    return binding.compile_for_gpu(RUNGS[name].gemm, problem.operands, types[problem.dtype_name])
 
 
-def peer_calls(names, problem: Problem) -> dict:
-    """The rivals that are installed, tuned for this problem. A rival may return its C instead of writing ours."""
-    import torch
-
-    calls = {}
-    if "quack" in names:
+def peer_call(name: str, torch):
+    """A rival, tuned for the problem that it is called with first. It may return its C instead of writing ours."""
+    if name == "quack":
         from quack.gemm_interface import gemm
 
-        calls["quack"] = lambda a, b, c: gemm(a, b.T, out=c, tuned=True)
-    if "triton" in names:
+        return lambda a, b, c: gemm(a, b.T, out=c, tuned=True)
+    if name == "triton":
         import torch._inductor.config as inductor
 
         inductor.max_autotune_gemm_backends = "TRITON"
         torch._dynamo.reset()
-        product = torch.compile(lambda a, b: torch.mm(a, b.T), mode="max-autotune-no-cudagraphs", dynamic=False)
-        calls["triton"] = lambda a, b, c: product(a, b)
-    for name, call in calls.items():
-        print(f"       tuning {name} ...", flush=True)
-        problem.error(call)
-    return calls
+        compiled = torch.compile(lambda a, b: torch.mm(a, b.T), mode="max-autotune-no-cudagraphs", dynamic=False)
+        return lambda a, b, c: compiled(a, b)
+
+    def reduced(a, b, c):
+        add_in_fp32(torch, reduced=True)
+        torch.mm(a, b.T, out=c)
+        add_in_fp32(torch)
+
+    return reduced
 
 
-def measure(problem: Problem, rungs, peers, dtype: str, rounds: int) -> tuple[dict, list[str]]:
-    """(times by name, what was wrong)."""
+def measure(problem: Problem, rungs, peers, rounds: int) -> tuple[dict, list[str]]:
+    """(times by name of what is right, what was wrong). A rung that does not take this problem is left out, and told.
 
-    def cublas(a, b, c):
-        problem.torch.mm(a, b.T, out=c)
-
-    calls = {"cublas": cublas}
-    calls |= {name: rung_call(name, problem, dtype) for name in rungs} | peer_calls(peers, problem)
-    wrong = []
-    for name, call in calls.items():
-        error = problem.error(call)
-        if not error <= problem.bound or not (name in PEERS or problem.exact(call)):
-            wrong.append(f"{name} is wrong at {problem.mnk} {problem.pair}: relative error {error:.1e}, or not exact on small integers")
-    times = timed({name: (lambda i, call=call: lambda: call(*problem.matrices(i))) for name, call in calls.items()},
-                  problem.set_bytes, rounds=rounds, settle=3.0, lead_ms=100)  # fmt: skip
-    wrong += [f"{name} is wrong after the timing" for name, call in calls.items() if not problem.error(call) <= problem.bound]
-    return times, wrong
+    Raises LadderError if cuBLAS is wrong, or no rung is left: nothing can be compared then.
+    """
+    calls, wrong = {"cublas": lambda a, b, c: problem.torch.mm(a, b.T, out=c)}, []
+    for name in (*rungs, *peers):
+        try:
+            if name in PEERS:
+                print(f"       tuning {name} ...", flush=True)
+            call = peer_call(name, problem.torch) if name in PEERS else rung_call(name, problem)
+            fault = problem.fault(call, exact=name in RUNGS)
+        except LadderError as error:
+            print(f"       {name} is left out: {error}", flush=True)
+            continue
+        except Exception as error:
+            if name not in PEERS:
+                raise
+            fault = f"{type(error).__name__}: {error}".splitlines()[0]  # a rival's faults are its own
+        if fault:
+            wrong.append(f"{name} at {problem.mnk} {problem.pair}: {fault}")
+        else:
+            calls[name] = call
+    if fault := problem.fault(calls["cublas"]):
+        raise LadderError(f"cuBLAS itself is wrong: {fault}")
+    if not any(name in RUNGS for name in calls):
+        raise LadderError("; ".join(["no rung is left to be timed", *wrong]))
+    times = {}
+    for slow in (False, True):
+        made = {name: problem.rotating(name, call) for name, call in calls.items() if (name in NO_TENSOR_CORES) == slow}
+        times |= timed(made, problem.set_bytes, rounds=rounds, settle=3.0, lead_ms=100) if made else {}
+    after = {name: fault for name in times if (fault := problem.fault_after(name))}
+    if "cublas" in after:
+        raise LadderError(f"cuBLAS itself is wrong {after['cublas']}")
+    wrong += [f"{name} at {problem.mnk} {problem.pair}: {fault}" for name, fault in after.items()]
+    return {name: time for name, time in times.items() if name not in after}, wrong
 
 
 COMPILE = """\
 import time
 began = time.perf_counter()
 import sys
+import cutlass
 import torch
 from ladder import binding
 from ladder.operands import bare_gemm
 from ladder.rungs import RUNGS
 torch.zeros(1, device="cuda")
-gemm, operands = RUNGS[sys.argv[1]].gemm, bare_gemm(*map(int, sys.argv[2:]))
+rung, pair, dtype, *mnk = sys.argv[1:]
+gemm, operands = RUNGS[rung].gemm, bare_gemm(*map(int, mnk), pair)
 imported = time.perf_counter()
-binding.compile_for_gpu(gemm, operands)
+binding.compile_for_gpu(gemm, operands, getattr(cutlass, dtype))
 print(imported - began, time.perf_counter() - imported)
 """
 
 
-def show_compile_times(rungs, mnk) -> None:
-    """How long it takes in a process that does nothing else: the imports, and the compile itself."""
+def show_compile_times(rungs, mnk, pair: str, dtype: str) -> list[str]:
+    """Print how long it takes in a process that does nothing else: the imports, and the compile itself. Returns what went wrong."""
+    wrong, path = [], os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     for name in rungs:
-        command = [sys.executable, "-c", COMPILE, name, *map(str, mnk)]
-        env = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])}
-        done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=True)
+        command = [sys.executable, "-c", COMPILE, name, pair, {"float16": "Float16", "bfloat16": "BFloat16"}[dtype], *map(str, mnk)]
+        done = subprocess.run(command, cwd=ROOT, env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True)
+        if done.returncode:
+            wrong.append(f"{name} is not compiled by a fresh process: {(done.stderr.strip().splitlines() or ['no word'])[-1]}")
+            continue
         imports, compiles = (float(part) for part in done.stdout.split()[-2:])
         print(f"{name:<18} compiled in {compiles:.2f} s by a fresh process, after {imports:.1f} s of imports", flush=True)
+    return wrong
 
 
 def show(problem: Problem, times: dict, sms: int) -> None:
     """A line for each candidate, the fastest first: speed, the clock and power at which it ran, and what part of the peak at that clock."""
     M, N, K = problem.mnk
-    print(f"{M} x {N} x {K}, {problem.pair}, {str(problem.dtype).split('.')[1]}")
+    print(f"{M} x {N} x {K}, {problem.pair}, {problem.dtype_name}")
     for name, time in sorted(times.items(), key=lambda item: item[1].ms):
         flops = 2 * M * N * K / time.ms * 1e3
         state, peak = "no clock seen", ""
@@ -171,21 +239,22 @@ def show(problem: Problem, times: dict, sms: int) -> None:
     print(flush=True)
 
 
-def summarise(results: list[dict], peers) -> None:
-    """Geometric means over the shapes, against cuBLAS and against the best of cuBLAS and the peers on each shape."""
-    for name in results[0]:
-        if name == "cublas" or not all(name in times for times in results):
-            continue
-        ratios = [times["cublas"].ms / times[name].ms for times in results]
-        line = f"{name:<18} over {len(ratios)} shapes: {geometric_mean(ratios):.3f}x cuBLAS, lowest {min(ratios):.3f}x"
+def summarise(results: dict[tuple, dict], peers) -> None:
+    """Geometric means over what was timed, (M, N, K, pair) -> times: against cuBLAS, and against the best of cuBLAS and the peers."""
+    for name in dict.fromkeys(name for times in results.values() for name in times if name != "cublas"):
+        timed = {what: times for what, times in results.items() if name in times}
+        ratios = [times["cublas"].ms / times[name].ms for times in timed.values()]
+        shapes, pairs = len({what[:3] for what in timed}), len({what[3] for what in timed})
+        over = f"{shapes} shape{'s' * (shapes != 1)}" + (f" and {pairs} operand pairs, {len(timed)} in all" if pairs > 1 else "")
+        line = f"{name:<18} over {over}: {geometric_mean(ratios):.3f}x cuBLAS, lowest {min(ratios):.3f}x"
         if name in RUNGS and peers:
-            best = [min(times[rival].ms for rival in times if rival == "cublas" or rival in PEERS) / times[name].ms for times in results]
-            line += f"; {geometric_mean(best):.3f}x the best rival of each shape, lowest {min(best):.3f}x"
+            best = [min(t.ms for rival, t in times.items() if rival not in RUNGS) / times[name].ms for times in timed.values()]
+            line += f"; {geometric_mean(best):.3f}x the best rival of each, lowest {min(best):.3f}x"
         print(line)
 
 
 def draw(times: dict, path: Path, machine) -> None:
-    """The ladder as one picture: TFLOP/s of each rung at one size, and below them those of cuBLAS and of the peers."""
+    """The ladder as one picture: TFLOP/s of each rung at SIZE, and below them those of cuBLAS and of the peers."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -212,7 +281,7 @@ def parse(arguments):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--shapes", nargs="+", type=_shape, default=SHAPES, metavar="M,N,K")
     parser.add_argument("--rungs", default="hopper_gemm", help="names with commas between them, or all")
-    parser.add_argument("--peers", default="", help=f"of {', '.join(PEERS)}")
+    parser.add_argument("--peers", default="", help=f"of {', '.join(PEERS)}, with commas between them")
     parser.add_argument("--pairs", default="TN", help="operand pairs, of NN, NT, TN, TT")
     parser.add_argument("--dtype", choices=BOUND, default="float16")
     parser.add_argument("--rounds", type=int, default=11)
@@ -237,6 +306,45 @@ def _shape(text: str) -> tuple[int, ...]:
     return sizes
 
 
+def installed(peers) -> list[str]:
+    """Those of these rivals that are here; a line about each of the others."""
+    here = [name for name in peers if find_spec(MODULES.get(name, name))]
+    for name in peers:
+        if name not in here:
+            print(f"{name} is left out: it is not installed (pip install {PEERS[name]})", flush=True)
+    return here
+
+
+def checked(rungs) -> tuple[list[str], list[str]]:
+    """(the rungs that are right at small ragged sizes inside guard bands, or do not run here; what is wrong with the others)."""
+    right, wrong = [], []
+    for name in rungs:
+        try:
+            check_rung(name, np.random.default_rng())
+        except CheckFailed as error:
+            wrong.append(f"{name}: {error}")
+            continue
+        except LadderError:
+            pass  # not for this GPU: it will be told once more
+        right.append(name)
+    return right, wrong
+
+
+def write_rows(problem: Problem, times: dict, machine, run: str) -> None:
+    """Add the rows of one run to results/ladder.json: each candidate beside cuBLAS."""
+    (M, N, K), path = problem.mnk, ROOT / "results/ladder.json"
+    suffix = "" if problem.pair == "TN" else f" {problem.pair}"
+    about = {"run": run, "gpu": machine.gpu, "driver": machine.driver, "date": datetime.now(UTC).isoformat(timespec="seconds")}
+    what = {"m": M, "n": N, "k": K, "dtype": problem.dtype_name}
+    new = []
+    for name, time in times.items():
+        speed = {"tflops": round(2 * M * N * K / time.ms / 1e9, 3), "gb_s": None, "cublas_ratio": round(times["cublas"].ms / time.ms, 5)}
+        state = {"clock_mhz": time.clock_mhz, "watts": time.watts, "celsius": time.celsius, "rounds": time.rounds}
+        row = {"rung": name + suffix} | what | {"ms": round(time.ms, 6), "spread": round(time.spread, 4)} | speed | state | about
+        new.append(row | ({"code": rung_code(name)} if name in RUNGS else {}))
+    write_json(path, merged(read_json(path, []), new))
+
+
 def main(arguments=None) -> int:
     options, machine = parse(arguments), preflight()
     if not machine.can_run:
@@ -244,32 +352,28 @@ def main(arguments=None) -> int:
         return 2
     import torch
 
-    sms = torch.cuda.get_device_properties(0).multi_processor_count
-    run, now, path = uuid4().hex[:12], datetime.now(UTC).isoformat(timespec="seconds"), ROOT / "results/ladder.json"
-    results, faults = [], []
-    for mnk in options.shapes:
-        for pair in options.pairs:
-            rungs = [name for name in options.rungs if pair in RUNGS[name].pairs(8, 8, 8)]
-            try:
-                problem = Problem(mnk, pair, options.dtype)
-                times, wrong = measure(problem, rungs, options.peers, options.dtype, options.rounds)
-            except LadderError as error:
-                print(f"{mnk} {pair}: {error}", flush=True)
-                faults.append(str(error))
-                continue
-            show(problem, times, sms)
-            faults += wrong
-            results.append(times)
-            suffix = "" if pair == "TN" else f" {pair}"
-            new = [result_row(name + suffix, time, times["cublas"], mnk, machine, now, run, options.dtype) for name, time in times.items()]
-            new = [row | {"code": rung_code(name)} if name in RUNGS else row for name, row in zip(times, new, strict=True)]
-            write_json(path, merged(read_json(path, []), new))
-            if mnk == SIZE and pair == "TN" and len(rungs) > 5:
-                draw(times, ROOT / "results/ladder.png", machine)
-    if results:
-        summarise(results, options.peers)
+    sms, run, results = torch.cuda.get_device_properties(0).multi_processor_count, uuid4().hex[:12], {}
+    peers = installed(options.peers)
+    rungs, faults = checked(options.rungs)
+    for mnk, pair in product(options.shapes, options.pairs):
+        try:
+            problem = Problem(mnk, pair, options.dtype)
+            times, wrong = measure(problem, [name for name in rungs if pair in RUNGS[name].pairs(8, 8, 8)], peers, options.rounds)
+        except LadderError as error:
+            faults.append(f"{mnk} {pair}: {error}")
+            continue
+        faults += wrong
+        unsettled = [f"{name} {100 * time.spread:.0f}%" for name, time in times.items() if time.spread > UNSETTLED]
+        if unsettled:
+            faults.append(f"{mnk} {pair}: the clock had not settled, measure again; spreads of {', '.join(unsettled)}")
+        show(problem, times, sms)
+        write_rows(problem, times, machine, run)
+        results[*mnk, pair] = times
+        if (mnk, pair, options.dtype) == (SIZE, "TN", "float16") and sum(name in RUNGS for name in times) > 5 and not unsettled:
+            draw(times, ROOT / "results/ladder.png", machine)
+    summarise(results, peers)
     if options.compile:
-        show_compile_times(options.rungs, options.shapes[0])
+        faults += show_compile_times(rungs, options.shapes[0], options.pairs[0], options.dtype)
     if faults:
         print("\n".join(faults), file=sys.stderr)
     return 1 if faults else 0

@@ -7,10 +7,8 @@ neither the DSL nor torch.
 import argparse
 import json
 import sys
-from datetime import UTC, datetime
 from itertools import zip_longest
 from pathlib import Path
-from uuid import uuid4
 
 import numpy as np
 
@@ -26,7 +24,7 @@ from layoutviz.composed import find_alias
 
 __all__ = [
     "BOUND", "Check", "CheckFailed", "Gpu", "Host", "LadderError", "Preflight", "Timing", "against_cublas", "checks",
-    "gemm_through_layouts", "k_contiguous", "measure_rung", "operand_pairs", "padded_output", "preflight", "row_major_output", "timed",
+    "check_rung", "gemm_through_layouts", "k_contiguous", "operand_pairs", "padded_output", "preflight", "row_major_output", "timed",
 ]  # fmt: skip
 
 RESULTS = Path(__file__).resolve().parent.parent / "results"
@@ -270,32 +268,21 @@ def _by(sizes) -> str:
     return "x".join(map(str, sizes))
 
 
-def measure_rung(name: str, mnk, *, check_mnk=(200, 136, 72)) -> list[dict]:
-    """Check a rung of ladder.rungs on the GPU with k-contiguous operands, then time it against cuBLAS; return the rows of both.
+def check_rung(name: str, rng: np.random.Generator, sizes: int = 2) -> list[Check]:
+    """Check a rung of ladder.rungs on the GPU through each operand pair that it takes, at 8x8x8 and at `sizes` random ragged sizes.
 
     Raises LadderError without a GPU, CheckFailed if the kernel is wrong.
     """
     machine = preflight()
     if not machine.can_run:
-        raise LadderError(f"a rung is measured on a GPU: {machine.verdict}")
+        raise LadderError(f"a rung is checked on a GPU: {machine.verdict}")
     device, rung = Gpu(), RUNGS[name]
-    _demand(
-        [_check(rung.gemm, pair, A, B, device, rung.output) for size in (check_mnk, mnk) for pair, (A, B) in k_contiguous(*size).items()]
-    )
-    ours, cublas = _time_pairs(rung.gemm, k_contiguous(*mnk), device, rung.output)["TN"]
-    now, run = datetime.now(UTC).isoformat(timespec="seconds"), uuid4().hex[:12]  # rows of one run can be compared
-    return [result_row(each, t, cublas, mnk, machine, now, run) for each, t in ((name, ours), ("cublas", cublas))]
-
-
-def result_row(rung: str, time: Timing, cublas: Timing, mnk, machine: Preflight, now: str, run: str, dtype: str = "float16") -> dict:
-    """A row of results/ladder.json: what was timed, beside cuBLAS in the same run. now: ISO date; run: names the run."""
-    M, N, K = mnk
-    return {
-        "rung": rung, "m": M, "n": N, "k": K, "dtype": dtype, "ms": round(time.ms, 6), "spread": round(time.spread, 4),
-        "tflops": round(2 * M * N * K / time.ms / 1e9, 3), "gb_s": None, "cublas_ratio": round(cublas.ms / time.ms, 5),
-        "clock_mhz": time.clock_mhz, "watts": time.watts, "celsius": time.celsius, "rounds": time.rounds, "run": run,
-        "gpu": machine.gpu, "driver": machine.driver, "date": now,
-    }  # fmt: skip
+    ragged = [tuple(int(8 * n) for n in rng.integers(1, (200, 200, 80))) for _ in range(sizes)]
+    done = [
+        _check(rung.gemm, pair, A, B, device, rung.output) for size in ((8, 8, 8), *ragged) for pair, (A, B) in rung.pairs(*size).items()
+    ]
+    _demand(done)
+    return done
 
 
 def main(gemm, host=None, mnk=(300, 200, 100), **options) -> None:

@@ -25,14 +25,15 @@ import nbformat
 from ladder import bank_counters, stress
 from ladder.errors import LadderError
 from ladder.preflight import Preflight, preflight
-from ladder.rungs import RUNGS, SIZE
-from ladder.streaming import ELEMENTWISE, GEMV, TRANSPOSE
+from ladder.rungs import RUNGS, SIZE, ladder_of
+from ladder.streaming import ELEMENTWISE, GEMV, TRANSPOSE, Stream
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("ladder", "layoutviz")
 GPU_CALLS = re.compile(r"\b(gemm_through_layouts|against_cublas|through_sizes)\(")
 STREAMS = (ELEMENTWISE, GEMV, TRANSPOSE)  # rungs that memory limits, modules of ladder with a function of that name
 CELL_SECONDS = 600
+LADDER_SECONDS = 900
 VERDICTS = """\
 import json as _json, sys as _sys
 print(_json.dumps({id: bool(verdict.ok) for id, verdict in getattr(_sys.modules.get("exercises"), "verdicts", {}).items()}))"""
@@ -186,12 +187,20 @@ def _last_line(text: str) -> str:
 
 
 def _record_rungs(root: Path, machine: Preflight, again: bool) -> bool:
-    """Measure each GEMM; write its rows and cuBLAS's."""
-    ok = True
-    for rung in RUNGS:
-        rows_of = f"harness.measure_rung({rung!r}, {SIZE})"
-        ok &= _record_rows(root, machine, again, rung, dict(zip("mnk", SIZE, strict=True)), "harness", rows_of)
-    return ok
+    """Have the benchmark time the whole ladder beside cuBLAS and the rivals in one run, where a rung has no row or one of older sources."""
+    rows = ladder_of([row for row in read_json(root / "results/ladder.json", []) if row["gpu"] == machine.gpu])
+    known = {row["rung"]: row.get("code") for row in rows}
+    due = [name for name, rung in RUNGS.items() if rung.arch in ("sm_80", machine.arch) and known.get(name) != rung_code(name, root)]
+    if not due and not again:
+        return True
+    print(f"ladder: {', '.join(due) or 'nothing'} changed; all rungs are checked, and timed in one run ...", flush=True)
+    command = [sys.executable, "benchmarks/gemm.py", "--rungs", "all", "--shapes", ",".join(map(str, SIZE)), "--peers", "quack,triton"]
+    path = os.pathsep.join([str(root), *filter(None, [os.environ.get("PYTHONPATH")])])
+    try:
+        return subprocess.run(command, cwd=root, env=os.environ | {"PYTHONPATH": path}, timeout=LADDER_SECONDS).returncode == 0
+    except subprocess.TimeoutExpired:
+        print(f"ladder: not done after {LADDER_SECONDS} s", flush=True)
+        return False
 
 
 def _record_streams(root: Path, machine: Preflight, again: bool) -> bool:
@@ -199,21 +208,21 @@ def _record_streams(root: Path, machine: Preflight, again: bool) -> bool:
     ok = True
     for stream in STREAMS:
         for size in stream.times:
-            rows_of = f"streaming.measure_stream(streaming.{stream.rung.upper()}, {stream.rung}.{stream.rung}, {size})"
-            ok &= _record_rows(root, machine, again, stream.rung, stream.sizes_in_row(size), "streaming", rows_of)
+            ok &= _record_stream(root, machine, again, stream, size)
     return ok
 
 
-def _record_rows(root: Path, machine: Preflight, again: bool, rung: str, size: dict, module: str, rows_of: str) -> bool:
-    """Have a process of its own evaluate `rows_of`, the rows of a rung at this size, unless they are there; write them to ladder.json."""
-    path = root / "results/ladder.json"
+def _record_stream(root: Path, machine: Preflight, again: bool, stream: Stream, size: tuple[int, ...]) -> bool:
+    """Have a process of its own measure a rung at this size, unless its rows are there; write them to ladder.json."""
+    path, rung, in_row = root / "results/ladder.json", stream.rung, stream.sizes_in_row(size)
     rows = read_json(path, [])
-    code = rung_code(rung, root, module)
-    same = size | {"rung": rung, "gpu": machine.gpu, "code": code}
+    code = rung_code(rung, root, "streaming")
+    same = in_row | {"rung": rung, "gpu": machine.gpu, "code": code}
     if not again and any(same.items() <= row.items() for row in rows):
         return True
-    print(f"rung {rung} at {'x'.join(str(n) for n in size.values() if n)} ...", flush=True)
-    script = f"import json; from ladder import {module}, {rung}; print(json.dumps({rows_of}))"
+    print(f"rung {rung} at {'x'.join(map(str, size))} ...", flush=True)
+    rows_of = f"streaming.measure_stream(streaming.{rung.upper()}, {rung}.{rung}, {size})"
+    script = f"import json; from ladder import streaming, {rung}; print(json.dumps({rows_of}))"
     try:
         done = subprocess.run([sys.executable, "-c", script], cwd=root, capture_output=True, text=True, timeout=CELL_SECONDS)
         fault = _last_line(done.stderr) if done.returncode else ""
@@ -224,12 +233,12 @@ def _record_rows(root: Path, machine: Preflight, again: bool, rung: str, size: d
         return False
     new = [row | {"code": code} for row in json.loads(done.stdout.splitlines()[-1])]
     write_json(path, merged(rows, new))
-    print(f"rung {rung}: " + ", ".join(f"{row['rung']} {_speed(row)}" for row in new), flush=True)
+    print(f"rung {rung}: " + ", ".join(f"{row['rung']} {row['gb_s']} GB/s" for row in new), flush=True)
     return True
 
 
-def rung_code(rung: str, root: Path = ROOT, module: str = "harness") -> str:
-    """sha256 of a rung's sources, and of those that measure it: a row with another is older than they are."""
+def rung_code(rung: str, root: Path = ROOT, module: str = "timing") -> str:
+    """sha256 of the sources of a rung and of the module that times it: a row with another is older than they are."""
     return _hash([f"from ladder import {module}, {rung}"], root)
 
 
@@ -241,10 +250,6 @@ def merged(rows: list[dict], new: list[dict]) -> list[dict]:
 
     replaced = set(map(key, new))
     return [row for row in rows if key(row) not in replaced] + new
-
-
-def _speed(row: dict) -> str:
-    return f"{row['gb_s']} GB/s" if row["tflops"] is None else f"{row['tflops']} TFLOP/s"
 
 
 def _record_counters(root: Path, again: bool) -> bool:

@@ -475,27 +475,28 @@ def test_a_kernel_may_take_fewer_pairs_and_write_c_row_by_row(monkeypatch, capsy
     assert [check.name for check in done] == ["TN 20x14x34", "TN 40x24x10"] and all(check.ok for check in done)
     assert "TN 8 ms (0.125x)" in capsys.readouterr().out
     assert asked == [(20, 14), (40, 24), (40, 24)], "checked at both sizes, timed at one"
-    monkeypatch.setattr(harness, "RUNGS", {"a": types.SimpleNamespace(gemm=None, output=output)})
-    harness.measure_rung("a", (40, 24, 10), check_mnk=(20, 14, 34))
-    assert asked[3:] == [(20, 14), (40, 24), (40, 24)]
+
+
+@pytest.mark.parametrize("pairs, names", [(harness.k_contiguous, ["TN"]), (operand_pairs, ["NN", "NT", "TN", "TT"])])
+def test_a_rung_is_checked_through_its_pairs_at_ragged_sizes(monkeypatch, pairs, names):
+    stand_in(monkeypatch)
+    monkeypatch.setattr(harness, "RUNGS", {"a": types.SimpleNamespace(gemm=None, pairs=pairs, output=row_major_output)})
+    done = harness.check_rung("a", np.random.default_rng(), sizes=1)
+    assert [check.name.split()[0] for check in done] == 2 * names and all(check.ok for check in done)
+    first, second = (tuple(map(int, done[i].name.split()[1].split("x"))) for i in (0, -1))
+    assert first == (8, 8, 8) and all(8 <= n < most and n % 8 == 0 for n, most in zip(second, (1600, 1600, 640), strict=True))
+    stand_in(monkeypatch, WRONG["last k dropped"][0])
+    with pytest.raises(CheckFailed, match="8x8x8: C"):
+        harness.check_rung("a", np.random.default_rng(), sizes=1)
+    monkeypatch.setattr(harness, "preflight", lambda: NO_GPU)
+    with pytest.raises(LadderError, match="checked on a GPU"):
+        harness.check_rung("a", np.random.default_rng())
 
 
 @pytest.mark.parametrize("M, N", [(3, 8), (200, 136), (5, 64), (4096, 4096)])
 def test_rows_of_c_start_on_a_line_and_have_a_hole_after_them(M, N):
     C = row_major_output(M, N)
     assert C.shape == (M, N) and C.stride[1] == 1 and C.stride[0] % 64 == 0 and 8 <= C.stride[0] - N < 72
-
-
-def test_rows_of_the_ladder(monkeypatch):
-    stand_in(monkeypatch)
-    rows = harness.measure_rung("naive", (40, 24, 10), check_mnk=(20, 14, 34))
-    fields = "rung m n k dtype ms spread tflops gb_s cublas_ratio clock_mhz watts celsius rounds run gpu driver date".split()
-    assert [list(row) for row in rows] == [fields, fields] and [row["rung"] for row in rows] == ["naive", "cublas"]
-    assert rows[0]["cublas_ratio"] == 0.125 and rows[1]["cublas_ratio"] == 1 and rows[0]["run"] == rows[1]["run"]
-    assert rows[0]["tflops"] == pytest.approx(2 * 40 * 24 * 10 / 8e-3 / 1e12, abs=1e-3)
-    monkeypatch.setattr(harness, "preflight", lambda: NO_GPU)
-    with pytest.raises(LadderError, match="measured on a GPU"):
-        harness.measure_rung("naive", MNK)
 
 
 # ---- the GPU device and the timing loop, on stand-ins for torch ----

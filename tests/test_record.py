@@ -3,6 +3,7 @@
 The notebooks here run in real kernels; the GPU is a stand-in.
 """
 
+import dataclasses
 import json
 import re
 import types
@@ -160,30 +161,62 @@ def _log_cell(cell):
     return f"import os\nwith open(os.environ['LADDER_CHECKS'], 'a') as f: f.write({json.dumps(line)!r} + '\\n')"
 
 
-def test_rungs_are_measured_when_something_is_stale(course, monkeypatch, capsys):
-    monkeypatch.setattr(record, "RUNGS", ["naive"])
-    monkeypatch.setattr(record, "SIZE", (4, 3, 2))
-    row = {"m": 4, "n": 3, "k": 2, "gpu": H200.gpu, "tflops": 1.0}
-    other = {"rung": "naive", "m": 9, "n": 9, "k": 9, "gpu": "another"}
-    record.write_json(course.root / "results/ladder.json", [other])
+@pytest.fixture
+def benchmark(course, monkeypatch):
+    """A ladder of three rungs, one for Hopper; a stand-in for the benchmark that writes rows of those in `timed`. Returns its calls."""
+    monkeypatch.setattr(
+        record, "RUNGS", {n: types.SimpleNamespace(arch="sm_90a" if n == "wgmma" else "sm_80") for n in ("naive", "tiled", "wgmma")}
+    )
+    monkeypatch.setattr("ladder.rungs.RUNGS", record.RUNGS)
+    for name in record.RUNGS:
+        (course.root / f"ladder/{name}.py").write_text("TILE = 16\n")
     calls = []
 
-    def run(command, **_):
+    def run(command, **options):
         calls.append(command)
-        rows = [row | {"rung": "naive", "call": len(calls)}, row | {"rung": "cublas", "call": len(calls)}]
-        return types.SimpleNamespace(returncode=0, stdout=f"words\n{json.dumps(rows)}\n", stderr="")
+        row = dict(zip("mnk", record.SIZE, strict=True)) | {
+            "gpu": H200.gpu,
+            "dtype": "float16",
+            "run": str(len(calls)),
+            "date": str(len(calls)),
+        }
+        rows = [row | {"rung": name, "code": record.rung_code(name, course.root)} for name in record.RUNGS]
+        path = course.root / "results/ladder.json"
+        record.write_json(path, record.merged(record.read_json(path, []), [*rows, row | {"rung": "cublas"}]))
+        return types.SimpleNamespace(returncode=0)
 
     monkeypatch.setattr(record.subprocess, "run", run)
-    assert record._record_rungs(course.root, H200, again=False) and len(calls) == 1
-    assert record._record_rungs(course.root, H200, again=False) and len(calls) == 1
-    assert record._record_rungs(course.root, H200, again=True) and len(calls) == 2
-    rows = json.loads((course.root / "results/ladder.json").read_text())
-    assert rows[0] == other and [(r["rung"], r["call"]) for r in rows[1:]] == [("naive", 2), ("cublas", 2)]
-    failed = types.SimpleNamespace(returncode=1, stdout="", stderr="x\nCheckFailed: no\n")
-    monkeypatch.setattr(record.subprocess, "run", lambda *a, **k: failed)
-    assert not record._record_rungs(course.root, H200, again=True)
-    assert "CheckFailed: no" in capsys.readouterr().out
-    assert json.loads((course.root / "results/ladder.json").read_text()) == rows
+    return calls
+
+
+def test_the_whole_ladder_is_timed_in_one_run_when_a_rung_is_stale(course, benchmark, monkeypatch, capsys):
+    def again(machine=H200, **options):
+        before = len(benchmark)
+        assert record._record_rungs(course.root, machine, **{"again": False} | options)
+        return len(benchmark) - before
+
+    assert again() and "naive, tiled, wgmma changed" in capsys.readouterr().out
+    assert benchmark[0][1:] == ["benchmarks/gemm.py", "--rungs", "all", "--shapes", "4096,4096,4096", "--peers", "quack,triton"]
+    assert not again() and again(again=True) and not again()
+    (course.root / "ladder/tiled.py").write_text("TILE = 8\n")
+    assert again() and "ladder: tiled changed" in capsys.readouterr().out and not again()
+    (course.root / "ladder/wgmma.py").write_text("TILE = 8\n")
+    assert again(), "the rows of this GPU are old"
+    (course.root / "ladder/wgmma.py").write_text("TILE = 4\n")
+    ampere = dataclasses.replace(H200, arch="sm_80")
+    assert not again(ampere), "a rung for Hopper is not missed on another GPU"
+    assert again(dataclasses.replace(H200, gpu="another"))
+
+
+def test_a_ladder_that_fails_or_takes_too_long(course, benchmark, monkeypatch, capsys):
+    monkeypatch.setattr(record.subprocess, "run", lambda *a, **k: types.SimpleNamespace(returncode=1))
+    assert not record._record_rungs(course.root, H200, again=False)
+
+    def forever(command, timeout, **_):
+        raise record.subprocess.TimeoutExpired(command, timeout)
+
+    monkeypatch.setattr(record.subprocess, "run", forever)
+    assert not record._record_rungs(course.root, H200, again=False) and "not done after 900 s" in capsys.readouterr().out
 
 
 def test_the_committed_records():
@@ -194,24 +227,6 @@ def test_the_committed_records():
         warnings.warn("no record, or an older one, in results/gpu.json for: " + ", ".join(old) + " (make gpu)", stacklevel=1)
     assert [name for name, entry in records.items() if not entry["ok"] or any(c["error"] is None for c in entry["checks"])] == []
     assert all(c["error"] <= c["bound"] for entry in records.values() for c in entry["checks"])
-
-
-def test_a_rung_is_stale_when_its_sources_changed(course, monkeypatch):
-    monkeypatch.setattr(record, "RUNGS", ["naive"])
-    monkeypatch.setattr(record, "SIZE", (4, 3, 2))
-    (course.root / "ladder").mkdir(exist_ok=True)
-    (course.root / "ladder/naive.py").write_text("TILE = 16\n")
-    row, calls = {"m": 4, "n": 3, "k": 2, "gpu": H200.gpu, "tflops": 1.0, "rung": "naive"}, []
-
-    def run(command, **_):
-        calls.append(command)
-        return types.SimpleNamespace(returncode=0, stdout=json.dumps([row]), stderr="")
-
-    monkeypatch.setattr(record.subprocess, "run", run)
-    assert record._record_rungs(course.root, H200, again=False) and record._record_rungs(course.root, H200, again=False)
-    assert len(calls) == 1
-    (course.root / "ladder/naive.py").write_text("TILE = 8\n")
-    assert record._record_rungs(course.root, H200, again=False) and len(calls) == 2
 
 
 def test_counters_are_counted_when_their_sources_changed(course, monkeypatch, capsys):
