@@ -339,9 +339,8 @@ def write_rows(problem: Problem, times: dict, machine, run: str) -> None:
     new = []
     for name, time in times.items():
         speed = {"tflops": round(2 * M * N * K / time.ms / 1e9, 3), "gb_s": None, "cublas_ratio": round(times["cublas"].ms / time.ms, 5)}
-        state = {"clock_mhz": time.clock_mhz, "watts": time.watts, "celsius": time.celsius, "rounds": time.rounds}
-        row = {"rung": name + suffix} | what | {"ms": round(time.ms, 6), "spread": round(time.spread, 4)} | speed | state | about
-        new.append(row | ({"code": rung_code(name)} if name in RUNGS else {}))
+        code = {"code": rung_code(name)} if name in RUNGS else {}
+        new.append({"rung": name + suffix} | what | time.row() | speed | about | code)
     write_json(path, merged(read_json(path, []), new))
 
 

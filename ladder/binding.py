@@ -43,11 +43,14 @@ def compile_for_host(kernel, operands):
 
 
 def _start(number: int, buffer, base: int, dtype) -> int:
-    """The address of element `base` of a torch buffer. Raises LadderError for one that a kernel would misread or could not reach."""
+    """The address of element `base` of a torch buffer of torch's type `dtype`.
+
+    Raises LadderError for one that a kernel would misread or could not reach.
+    """
     if not buffer.is_cuda:
         raise LadderError(f"operand {number} is on the {buffer.device}; the kernel needs it on the GPU: .cuda() puts it there")
-    if str(buffer.dtype) != f"torch.{dtype.__name__.lower()}":
-        raise LadderError(f"operand {number} holds {buffer.dtype}; the kernel was compiled for {dtype.__name__}")
+    if buffer.dtype != dtype:
+        raise LadderError(f"operand {number} holds {buffer.dtype}; the kernel was compiled for {dtype}")
     start = buffer.data_ptr() + 2 * base
     if start % 16:
         raise LadderError(f"operand {number} begins {start % 16} bytes past a multiple of 16, where vectors of 16 bytes cannot begin")
@@ -65,8 +68,10 @@ def compile_for_gpu(kernel, operands, dtype=Float16):
     stream = cuda.CUstream(torch.cuda.current_stream().cuda_stream)
     compiled = cute.compile(with_pointers(kernel, [o.layout for o in operands]), *any_pointers(dtype, len(operands)), stream)
 
+    its = getattr(torch, dtype.__name__.lower())
+
     def launch(*buffers):
-        starts = [_start(i, x, o.base, dtype) for i, (x, o) in enumerate(zip(buffers, operands, strict=True), 1)]
+        starts = [_start(i, x, o.base, its) for i, (x, o) in enumerate(zip(buffers, operands, strict=True), 1)]
         pointers = [make_ptr(dtype, start, AddressSpace.gmem, assumed_align=16) for start in starts]
         compiled(*pointers, cuda.CUstream(torch.cuda.current_stream().cuda_stream))
 

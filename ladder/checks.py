@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from ladder.errors import LadderError
+from ladder.errors import CheckFailed, LadderError
 from ladder.operands import make_operands
 
 BOUND = 1e-3  # relative Frobenius error; fp16 rounding of a right result gives about 2e-4, fp16 accumulation 1e-2
@@ -91,6 +91,13 @@ def against_cublas(name: str, run, A, B, C=None, *, device, bound: float = BOUND
             note="; ".join(notes) + f" (seed {seed})" if notes else "",
         )
     )
+
+
+def demand(done: list[Check]) -> None:
+    """Raise CheckFailed for the first check that is not ok."""
+    for check in done:
+        if not check.ok:
+            raise CheckFailed(f"{check.name}: {check.note}")
 
 
 def relative_error(got, want) -> float:

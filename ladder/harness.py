@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 
 from ladder import lowering
-from ladder.checks import BOUND, Check, against_cublas, checks, log
+from ladder.checks import BOUND, Check, against_cublas, checks, demand, log
 from ladder.devices import Gpu, Host
 from ladder.errors import CheckFailed, LadderError
-from ladder.operands import k_contiguous, make_operands, mode_sizes, operand_pairs, padded_output, row_major_output
+from ladder.operands import by, k_contiguous, make_operands, mode_sizes, operand_pairs, padded_output, row_major_output
 from ladder.preflight import Preflight, preflight
 from ladder.rungs import RUNGS
 from ladder.timing import Timing, timed
@@ -77,10 +77,10 @@ def _on_gpu(gemm, pairs, mnk, time_mnk, machine: Preflight, look: str, output) -
     for size in dict.fromkeys((mnk, time_mnk)):
         here = [_check(gemm, name, A, B, device, output) for name, (A, B) in _make_pairs(pairs, size).items()]
         _print_errors(size, here)
-        _demand(here)
+        demand(here)
         done += here
     times = _time_pairs(gemm, _make_pairs(pairs, time_mnk), device, output)
-    size = _by(time_mnk)
+    size = by(time_mnk)
     rows = [{"pair": name, "size": size, "ms": ours.ms, "cublas_ratio": cublas.ms / ours.ms} for name, (ours, cublas) in times.items()]
     for row in rows:
         log({"time": row})
@@ -98,7 +98,7 @@ def _print_pairs(layouts) -> None:
 
 def _print_errors(size, done: list[Check]) -> None:
     exact = "all exact on small integers" if all(c.exact for c in done) else "NOT exact on small integers"
-    print(f"error  {_by(size)}: {_errors((c.name, c.error, c.cublas_error) for c in done)}; bound {done[0].bound:.0e}; {exact}", flush=True)
+    print(f"error  {by(size)}: {_errors((c.name, c.error, c.cublas_error) for c in done)}; bound {done[0].bound:.0e}; {exact}", flush=True)
 
 
 def _errors(rows) -> str:
@@ -118,14 +118,7 @@ def _check(gemm, name, A, B, device, output=padded_output) -> Check:
 
     (M, K), (N, _) = mode_sizes(A), mode_sizes(B)
     C = output(M, N)
-    return against_cublas(f"{name} {_by((M, N, K))}", binding.compile_for_gpu(gemm, make_operands(A, B, C)), A, B, C, device=device)
-
-
-def _demand(done: list[Check]) -> None:
-    """Raise CheckFailed for the first check that is not ok."""
-    for check in done:
-        if not check.ok:
-            raise CheckFailed(f"{check.name}: {check.note}")
+    return against_cublas(f"{name} {by((M, N, K))}", binding.compile_for_gpu(gemm, make_operands(A, B, C)), A, B, C, device=device)
 
 
 def _time_pairs(gemm, layouts, device: Gpu, output=padded_output) -> dict[str, tuple[Timing, Timing]]:
@@ -163,7 +156,7 @@ def _without_gpu(gemm, pairs, mnk, host, host_mnk, machine: Preflight, loops: st
     why = f"the {machine.gpu} is not used ({fix})" if machine.gpu else "no GPU here"
     layouts = _make_pairs(pairs, mnk)
     compiled = {name: lowering.compile_gemm_for(gemm, (A, B, output(*mnk[:2])), "sm_90a") for name, (A, B) in layouts.items()}
-    print(f"{why}: compiled for sm_90a, NOT run, for {', '.join(compiled)} at {_by(mnk)}")
+    print(f"{why}: compiled for sm_90a, NOT run, for {', '.join(compiled)} at {by(mnk)}")
     _print_pairs(layouts)
     _print_instruction(compiled, layouts)
     _run_on_host(pairs, host, host_mnk, loops)
@@ -205,16 +198,16 @@ def _run_on_host(pairs, host, mnk, loops: str) -> None:
     done, layouts = [], _make_pairs(pairs, mnk)
     for name, (A, B) in layouts.items():
         run = binding.compile_for_host(host, make_operands(A, B))
-        done.append(against_cublas(f"{name} {_by(mnk)}", run, A, B, device=Host()))
-    _demand(done)
-    print(f"CPU    {loops}, run on the CPU at {_by(mnk)}: {', '.join(layouts)} equal numpy's products")
+        done.append(against_cublas(f"{name} {by(mnk)}", run, A, B, device=Host()))
+    demand(done)
+    print(f"CPU    {loops}, run on the CPU at {by(mnk)}: {', '.join(layouts)} equal numpy's products")
 
 
 def _print_recorded(chapter: str | None) -> None:
     """What a GPU last said about this chapter, with its date and name."""
     if chapter is None:
         return
-    record = next((r for name, r in _read(RESULTS / "gpu.json", {}).items() if name.startswith(f"notebooks/{chapter}_")), None)
+    record = next((r for name, r in read_results("gpu.json", {}).items() if name.startswith(f"notebooks/{chapter}_")), None)
     if record is None:
         print("record none yet: nobody has run this chapter on a GPU (make gpu does)")
         return
@@ -229,9 +222,10 @@ def _print_recorded(chapter: str | None) -> None:
         print(f"       time {_times(record['times'])}\n       {BRACKETS}")
 
 
-def _read(path: Path, default):
+def read_results(name: str, default):
+    """A file of results/; default if it is not there, or no JSON."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads((RESULTS / name).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return default
 
@@ -261,11 +255,7 @@ def _check_layout(name: str, layout, want, modes: str) -> None:
     sizes = mode_sizes(layout)
     if sizes != want:
         hint = "; CuTe keeps B as (N,K), not (K,N)" if modes == "(N,K)" and sizes == want[::-1] else ""
-        raise LadderError(f"{name} has layout {layout}, of size {_by(sizes)}; it must be {modes} = {_by(want)}{hint}")
-
-
-def _by(sizes) -> str:
-    return "x".join(map(str, sizes))
+        raise LadderError(f"{name} has layout {layout}, of size {by(sizes)}; it must be {modes} = {by(want)}{hint}")
 
 
 def check_rung(name: str, rng: np.random.Generator, sizes: int = 2) -> list[Check]:
@@ -281,7 +271,7 @@ def check_rung(name: str, rng: np.random.Generator, sizes: int = 2) -> list[Chec
     done = [
         _check(rung.gemm, pair, A, B, device, rung.output) for size in ((8, 8, 8), *ragged) for pair, (A, B) in rung.pairs(*size).items()
     ]
-    _demand(done)
+    demand(done)
     return done
 
 

@@ -38,7 +38,7 @@ class Operand:
         self.name, self.layout, self.rows, self.cols = name, layout, rows, cols
         sizes = mode_sizes(layout)
         if sizes != (rows, cols):
-            raise LadderError(f"{name} has layout {layout}, of size {'x'.join(map(str, sizes))}; this GEMM needs {rows}x{cols}")
+            raise LadderError(f"{name} has layout {layout}, of size {by(sizes)}; this GEMM needs {rows}x{cols}")
         offsets = np.asarray(layout.offsets())
         below = -min(0, int(offsets.min()))
         self.base = GUARD + -(-below // 8) * 8
@@ -85,6 +85,15 @@ def make_operands(A, B, C=None) -> tuple[Operand, Operand, Operand]:
     if not result.injective:
         raise LadderError(f"C has layout {C}, where two coordinates share an element; a result needs its own element for each")
     return Operand("A", A, M, K), Operand("B", B, N, K), result
+
+
+def by(sizes) -> str:
+    """Sizes in words.
+
+    >>> by((8, 3))
+    '8x3'
+    """
+    return "x".join(map(str, sizes))
 
 
 def mode_sizes(layout) -> tuple[int, ...]:

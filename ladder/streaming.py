@@ -13,11 +13,11 @@ from uuid import uuid4
 import numpy as np
 
 from ladder import lowering
-from ladder.checks import BOUND, Check, record, relative_error, strays
+from ladder.checks import BOUND, Check, demand, record, relative_error, strays
 from ladder.devices import Gpu, Host
 from ladder.errors import CheckFailed, LadderError
-from ladder.harness import RESULTS, _by, _demand, _read
-from ladder.operands import Bare, Operand, mode_sizes
+from ladder.harness import read_results
+from ladder.operands import Bare, Operand, by, mode_sizes
 from ladder.preflight import Preflight, preflight
 from ladder.timing import Timing, timed
 from layoutviz import Layout
@@ -109,7 +109,7 @@ def check(stream: Stream, run, size, *, device, seed: int | None = None) -> Chec
         note = f"the relative error {error:.1e} is above {stream.bound:.0e}" if stream.bound else wide.first_wrong(operands[-1])
     return record(
         Check(
-            name=f"{stream.rung} {_by(size)}",
+            name=f"{stream.rung} {by(size)}",
             error=error,
             cublas_error=None if wide.peer is None else _error(wide.peer, wide.want, stream.bound),
             bound=stream.bound,
@@ -240,7 +240,7 @@ def _demand_right(stream: Stream, torch, operands, buffers, size) -> None:
     else:
         error = float((got != want.half()).float().mean())
     if not error <= stream.bound:
-        raise CheckFailed(f"{stream.rung} {_by(size)}: the error {error:.1e} is above {stream.bound:.0e}")
+        raise CheckFailed(f"{stream.rung} {by(size)}: the error {error:.1e} is above {stream.bound:.0e}")
 
 
 def measure_stream(stream: Stream, kernel, size) -> list[dict]:
@@ -267,10 +267,9 @@ def _row(stream: Stream, name: str, times: dict[str, Timing], size, machine: Pre
     time, peer = times[name], f"torch {stream.peer}"
     by_cublas = stream.peer == "mv" and name != "copy"  # torch.mv is cuBLAS's
     return {
-        "rung": name, **stream.sizes_in_row(size), "dtype": "float16",
-        "ms": round(time.ms, 6), "spread": round(time.spread, 4), "tflops": None, "gb_s": round(_gb_s(stream, name, time, size), 1),
+        "rung": name, **stream.sizes_in_row(size), "dtype": "float16", **time.row(),
+        "tflops": None, "gb_s": round(_gb_s(stream, name, time, size), 1),
         "cublas_ratio": round(times[peer].ms / time.ms, 5) if by_cublas else None,
-        "clock_mhz": time.clock_mhz, "watts": time.watts, "celsius": time.celsius, "rounds": time.rounds,
         "gpu": machine.gpu, "driver": machine.driver,
     }  # fmt: skip
 
@@ -316,7 +315,7 @@ def _check_sizes(stream: Stream, kernel, sizes, device) -> list[Check]:
 
     compile_for = binding.compile_for_gpu if isinstance(device, Gpu) else binding.compile_for_host
     done = [check(stream, compile_for(kernel, stream.operands(size)), size, device=device) for size in sizes]
-    _demand(done)
+    demand(done)
     return done
 
 
@@ -332,7 +331,7 @@ def _print_times(stream: Stream, times: dict[str, Timing], size) -> None:
     """A short table: milliseconds, bytes that must be moved a second, and the speed as a part of the copy's and of torch's."""
     peer = times[f"torch {stream.peer}"]
     state = [f"{value:.0f} {unit}" for value, unit in ((peer.clock_mhz, "MHz"), (peer.watts, "W")) if value is not None]
-    print(f"time   {_by(size)}, {stream.bytes(size) / 1e9:.3g} GB to move; {', '.join(state) or 'clock unknown'}")
+    print(f"time   {by(size)}, {stream.bytes(size) / 1e9:.3g} GB to move; {', '.join(state) or 'clock unknown'}")
     print(f"       {'':<18} {'ms':>8} {'GB/s':>6} {'of copy':>8} {'of torch':>9} {'spread':>7}")
     for name, time in times.items():
         speed, by_peer = _gb_s(stream, name, time, size), f"{peer.ms / time.ms:.3f}x" if name != "copy" else ""
@@ -344,7 +343,7 @@ def _without_gpu(stream: Stream, kernel, host, sizes, machine: Preflight) -> Non
     fix = machine.fixes.get("GPU") or machine.fixes.get("torch")
     why = f"the {machine.gpu} is not used ({fix})" if machine.gpu else "no GPU here"
     compiled = lowering.compile_gemm_for(kernel, stream.layouts(*sizes[-1]), "sm_90a")
-    print(f"{why}: compiled for sm_90a, NOT run, at {_by(sizes[-1])}")
+    print(f"{why}: compiled for sm_90a, NOT run, at {by(sizes[-1])}")
     moves = [f"{n} {opcode}" for opcode, n in sorted(compiled.opcodes.items()) if opcode.split(".")[0] in ("LDG", "STG", "LDS", "STS")]
     print(f"SASS   it moves data by {', '.join(moves)}; {compiled.registers} registers a thread")
     done = _check_sizes(stream, host, sizes, Host())
@@ -353,10 +352,10 @@ def _without_gpu(stream: Stream, kernel, host, sizes, machine: Preflight) -> Non
 
 def _print_recorded(stream: Stream) -> None:
     """What a GPU last said about this rung, beside the copy of the same run."""
-    rows = _read(RESULTS / "ladder.json", [])
+    rows = read_results("ladder.json", [])
     for row in (row for row in rows if row["rung"] == stream.rung):
         copy = next(each for each in rows if each["rung"] == "copy" and each["run"] == row["run"])
-        size, ratio = _by(row[mode] for mode in stream.modes.lower()), row["gb_s"] / copy["gb_s"]
+        size, ratio = by(row[mode] for mode in stream.modes.lower()), row["gb_s"] / copy["gb_s"]
         print(f"record {size}: {row['gb_s']:.0f} GB/s, {ratio:.3f}x of a copy, on {row['gpu']}, {row['date'][:10]}")
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ladder.errors import LadderError
+from ladder.operands import by
 from ladder.rungs import RUNGS, SIZE, ladder_of
 from layoutviz.color import categories
 
@@ -62,7 +63,7 @@ class Thermometer:
             weight, words = "600" if name == self.rung else "400", "cuBLAS" if name == "cublas" else name
             parts.append(f'<text {at} font-size="12" font-weight="{weight}" {TEXT}>{words}</text>')
         about = (
-            f"Scale: TFLOP/s, 10^12 multiplications and additions a second. C = A B^T, {_by(SIZE)}, fp16 in, fp32 sums;",
+            f"Scale: TFLOP/s, 10^12 multiplications and additions a second. C = A B^T, {by(SIZE)}, fp16 in, fp32 sums;",
             f"recorded on {row['gpu']}, {row['date'][:10]}.",
         )
         for line, words in enumerate(about):
@@ -82,7 +83,7 @@ def thermometer(rung: str, path: Path = PATH) -> Thermometer:
     rows = {row["rung"]: row for row in _rows(path)}
     if rung not in rows or "cublas" not in rows:
         known = ", ".join(name for name in rows if name != "cublas") or "no rung"
-        raise LadderError(f"there is no record of {rung} at {_by(SIZE)} yet: `make gpu` makes one on a GPU. Recorded: {known}")
+        raise LadderError(f"there is no record of {rung} at {by(SIZE)} yet: `make gpu` makes one on a GPU. Recorded: {known}")
     return Thermometer(rung, {name: row for name, row in rows.items() if name == "cublas" or row["tflops"] <= rows[rung]["tflops"]})
 
 
@@ -93,7 +94,3 @@ def _rows(path: Path) -> list[dict]:
     except FileNotFoundError:
         return []
     return [row for row in ladder_of(rows) if row["rung"] in (*RUNGS, "cublas")]
-
-
-def _by(sizes) -> str:
-    return "x".join(map(str, sizes))

@@ -37,6 +37,11 @@ class Timing:
     watts: float | None
     celsius: float | None
 
+    def row(self) -> dict:
+        """As rows of results/ladder.json hold it."""
+        state = {"clock_mhz": self.clock_mhz, "watts": self.watts, "celsius": self.celsius, "rounds": self.rounds}
+        return {"ms": round(self.ms, 6), "spread": round(self.spread, 4)} | state
+
 
 def timed(candidates: dict, set_bytes: int, *, rounds: int = 11, settle: float = 1.0, lead_ms: float = 10.0) -> dict[str, Timing]:
     """Time candidates against each other.

@@ -15,6 +15,7 @@ from ladder import record
 from ladder.errors import CheckFailed, LadderError
 from ladder.preflight import Preflight
 from ladder.rungs import RUNGS
+from ladder.timing import Timing
 
 PATH = Path(__file__).parent.parent / "benchmarks/gemm.py"
 spec = importlib.util.spec_from_file_location("bench_gemm", PATH)
@@ -22,10 +23,8 @@ bench = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(bench)
 
 
-def times(**ms):
-    return {
-        name: SimpleNamespace(ms=value, spread=0.02, clock_mhz=1500.0, watts=690.0, celsius=50.0, rounds=11) for name, value in ms.items()
-    }
+def times(spread=0.02, **ms):
+    return {name: Timing(name, value, spread, 11, 1500.0, 690.0, 50.0) for name, value in ms.items()}
 
 
 @pytest.mark.parametrize("arguments, words", [
@@ -117,13 +116,13 @@ def measured(monkeypatch, tmp_path, capsys):
     def empty(self, layout):
         return torch.empty_strided(layout.shape, layout.stride, dtype=self.dtype)
 
-    def timed(candidates, set_bytes, **_):
+    def timed(candidates, spread=0.02):
         for make in candidates.values():
             for launch in [make(i) for i in range(3)]:
                 launch()
-        return times(**dict.fromkeys(candidates, 0.2))
+        return times(spread, **dict.fromkeys(candidates, 0.2))
 
-    def run(rungs, arguments=(), cublas=None, checks=lambda name, rng: None, peers=(), spread=None):
+    def run(rungs, arguments=(), cublas=None, checks=lambda name, rng: None, peers=(), spread=0.02):
         def call(name, torch):
             return lambda a, b, c: (rungs | dict(peers))[name](torch, a, b, c)
 
@@ -134,20 +133,15 @@ def measured(monkeypatch, tmp_path, capsys):
         monkeypatch.setattr(bench, "rung_code", lambda name: "c0de")
         if cublas:
             monkeypatch.setattr(torch, "mm", lambda a, b, out: cublas(torch, a, b.T, out))
-        if spread:
-            monkeypatch.setattr(bench, "timed", lambda made, *a, **k: {n: t_with(spread) for n in timed(made, 0)})
+        monkeypatch.setattr(bench, "timed", lambda made, *_, **__: timed(made, spread))
         size = [] if "--shapes" in arguments else ["--shapes", "40,24,16"]
         status = bench.main(["--rungs", "all", *size, *arguments])
         said, path = capsys.readouterr(), tmp_path / "results/ladder.json"
         return status, [row["rung"] for row in json.loads(path.read_text())] if path.exists() else [], said.out + said.err
 
-    def t_with(spread):
-        return SimpleNamespace(**vars(times(x=0.2)["x"]) | {"spread": spread})
-
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda i: SimpleNamespace(multi_processor_count=132))
     monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
     monkeypatch.setattr(bench.Problem, "_empty", empty)
-    monkeypatch.setattr(bench, "timed", timed)
     monkeypatch.setattr(bench, "ROOT", tmp_path)
     machine = Preflight("3.11", "Linux", "NVIDIA H200", "580", "sm_90a", "4.8.1", ("cu13",), "2.13", True)
     monkeypatch.setattr(bench, "preflight", lambda: machine)
@@ -228,6 +222,6 @@ def test_the_ladder_is_drawn_of_a_settled_run_only(measured, tmp_path, monkeypat
 def test_rows_hold_what_is_needed_to_compare_them(measured, tmp_path):
     measured({"a": right}, ["--pairs", "TN"])
     rows = json.loads((tmp_path / "results/ladder.json").read_text())
-    fields = "rung m n k dtype ms spread tflops gb_s cublas_ratio clock_mhz watts celsius rounds run gpu driver date".split()
+    fields = "rung m n k dtype ms spread clock_mhz watts celsius rounds tflops gb_s cublas_ratio run gpu driver date".split()
     assert [list(row) for row in rows] == [fields, [*fields, "code"]] and len({row["run"] for row in rows}) == 1
     assert rows[1]["tflops"] == round(2 * 40 * 24 * 16 / 0.2 / 1e9, 3) and rows[1]["cublas_ratio"] == 1 and rows[1]["dtype"] == "float16"

@@ -331,10 +331,10 @@ def test_buffers_that_a_kernel_cannot_take_are_refused_before_the_launch():
     def buffer(is_cuda=True, dtype="torch.float16", at=4096):
         return types.SimpleNamespace(is_cuda=is_cuda, device="cpu", dtype=dtype, data_ptr=lambda: at)
 
-    assert _start(1, buffer(), 8, cutlass.Float16) == 4112
+    assert _start(1, buffer(), 8, "torch.float16") == 4112
     for given, base, words in (
-        (buffer(is_cuda=False), 0, "operand 2 is on the cpu"), (buffer(dtype="torch.float32"), 0, "holds torch.float32; .* for Float16"),
+        (buffer(is_cuda=False), 0, "operand 2 is on the cpu"), (buffer(dtype="torch.float32"), 0, "holds torch.float32; .* for torch.float16"),
         (buffer(at=4100), 0, "begins 4 bytes past"), (buffer(), 3, "begins 6 bytes past"),
     ):  # fmt: skip
         with pytest.raises(LadderError, match=words):
-            _start(2, given, base, cutlass.Float16)
+            _start(2, given, base, "torch.float16")

@@ -147,7 +147,7 @@ def test_the_record_is_told_beside_the_copy_of_its_run(monkeypatch, capsys):
     row = {"m": 64, "n": None, "k": 8, "gpu": "G", "date": "2026-01-02T00:00"}
     timed = ("gemv", 0.5, "a"), ("copy", 0.4, "a"), ("copy", 9, "b")
     rows = [row | {"rung": name, "ms": ms, "gb_s": 1500.2 / ms, "run": run} for name, ms, run in timed]
-    monkeypatch.setattr(streaming, "_read", lambda *_: rows)
+    monkeypatch.setattr(streaming, "read_results", lambda *_: rows)
     streaming._print_recorded(GEMV)
     assert capsys.readouterr().out == "record 64x8: 3000 GB/s, 0.800x of a copy, on G, 2026-01-02\n"
 
