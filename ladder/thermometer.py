@@ -14,7 +14,7 @@ from layoutviz.color import categories
 
 PATH = Path(__file__).resolve().parent.parent / "results/ladder.json"
 LEFT, TUBE, TOP, HEIGHT = 8, 720, 64, 22  # pixels: where the tube begins, how long it is, its top, how thick it is
-APART = 95  # pixels: names nearer to each other would overlap
+LETTER, GAP = 8.5, 4  # pixels: a letter of a name is at most so wide, names are at least so far apart
 TEXT = 'fill="currentColor"'  # the page's own, on a light theme and on a dark one
 
 
@@ -34,12 +34,13 @@ class Thermometer:
         longest = 1.05 * max(row["tflops"] for row in self.rows.values())
         return {name: LEFT + TUBE * row["tflops"] / longest for name, row in self.rows.items()}
 
-    def named(self) -> list[str]:
-        """The rungs that have room for a name below the tube, this one first, then the faster ones. cuBLAS's stands above it."""
-        places, chosen = self.places(), []
+    def named(self) -> dict[str, tuple[float, float]]:
+        """The rungs that have room for a name below the tube, this one first, then the faster ones, and from where to where it goes."""
+        places, chosen = self.places(), {}
         for name in sorted(self.rows.keys() - {"cublas"}, key=lambda name: (name != self.rung, -places[name])):
-            if all(abs(places[name] - places[other]) > APART for other in chosen):
-                chosen.append(name)
+            begin, end = _span(name, places[name])
+            if all(end + GAP <= other[0] or other[1] + GAP <= begin for other in chosen.values()):
+                chosen[name] = begin, end
         return chosen
 
     def _repr_html_(self):
@@ -56,11 +57,14 @@ class Thermometer:
             parts.append(f'<text x="{x}" y="{TOP - 6}" font-size="11" text-anchor="{"middle" if tick else "start"}" {TEXT}>{tick}</text>')
         for name, x in places.items():
             look = 'stroke-width="3"' if name == self.rung else 'stroke-dasharray="4 3"' if name == "cublas" else ""
-            parts.append(f'<path d="M{x:.1f} {TOP}V{bottom + 4}" stroke="currentColor" {look}/>')
-        for name, y in ("cublas", TOP - 22), *((name, bottom + 18) for name in self.named()):
-            left, right = places[name] < LEFT + 60, places[name] > LEFT + TUBE - 60
-            at = f'x="{places[name]:.1f}" y="{y}" text-anchor="{"start" if left else "end" if right else "middle"}"'
-            weight, words = "600" if name == self.rung else "400", "cuBLAS" if name == "cublas" else name
+            inside = "#000" if x < places[self.rung] else "currentColor"  # what is filled is light on either theme
+            parts.append(f'<path d="M{x:.1f} {TOP}V{bottom}" stroke="{inside}" {look}/>')
+            parts.append(f'<path d="M{x:.1f} {bottom}v4" stroke="currentColor" {look}/>')
+        spans = {"cublas": _span("cuBLAS", places["cublas"])} | self.named()
+        for name, (begin, end) in spans.items():
+            words, y = ("cuBLAS", TOP - 22) if name == "cublas" else (name, bottom + 18)
+            weight = "600" if name == self.rung else "400"
+            at = f'x="{(begin + end) / 2:.1f}" y="{y}" text-anchor="middle"'
             parts.append(f'<text {at} font-size="12" font-weight="{weight}" {TEXT}>{words}</text>')
         about = (
             f"Scale: TFLOP/s, 10^12 multiplications and additions a second. C = A B^T, {by(SIZE)}, fp16 in, fp32 sums;",
@@ -70,6 +74,13 @@ class Thermometer:
             parts.append(f'<text x="{LEFT}" y="{bottom + 42 + 15 * line}" font-size="11" {TEXT}>{words}</text>')
         box = f'viewBox="0 0 {TUBE + 2 * LEFT} {bottom + 65}" width="{TUBE + 2 * LEFT}" style="max-width:100%;height:auto"'
         return f'<svg xmlns="http://www.w3.org/2000/svg" {box} font-family="system-ui,sans-serif" role="img">{"".join(parts)}</svg>'
+
+
+def _span(words: str, x: float) -> tuple[float, float]:
+    """From where to where words go that stand at x, or beside it, as near as they can and still inside."""
+    wide = LETTER * len(words)
+    begin = min(max(x - wide / 2, LEFT), LEFT + TUBE - wide)
+    return begin, begin + wide
 
 
 def thermometer(rung: str, path: Path = PATH) -> Thermometer:
