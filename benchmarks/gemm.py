@@ -9,8 +9,8 @@
 Each rung is first checked at small ragged sizes, inside guard bands. All candidates of a shape are timed in one interleaved run by CUDA
 graphs (ladder.timing), on random normal data; the rungs without tensor cores in one of their own, so that the GPU does not cool down
 meanwhile. Before the timing each is checked against the fp32 product by norm and, on small integers, to the last bit; after it, all that
-the timed launches wrote by norm. Only what is right is shown: in a table, as rows of results/ladder.json and, where the run holds more
-than five rungs at the size of the ladder, in results/ladder.png. cuBLAS adds in fp32 throughout, as our kernels do; `cublas_reduced` is
+the timed launches wrote by norm. Only what is right is shown: in a table, as rows of results/ladder.json and, of all rungs at the size
+of the ladder once the clock has settled, in results/ladder.png. cuBLAS adds in fp32 throughout, as our kernels do; `cublas_reduced` is
 cuBLAS as torch calls it if nothing is said: it may add parts in fp16. Exit status 1 if something was wrong or could not be measured.
 """
 
@@ -31,7 +31,7 @@ from ladder.errors import CheckFailed, LadderError
 from ladder.harness import check_rung, preflight, timed
 from ladder.operands import bare_gemm, operand_pairs
 from ladder.record import merged, read_json, rung_code, write_json
-from ladder.rungs import RUNGS, SIZE
+from ladder.rungs import RUNGS, SIZE, rungs_for
 
 ROOT = Path(__file__).resolve().parent.parent
 SHAPES = [
@@ -330,11 +330,12 @@ def checked(rungs) -> tuple[list[str], list[str]]:
     return right, wrong
 
 
-def write_rows(problem: Problem, times: dict, machine, run: str) -> None:
-    """Add the rows of one run to results/ladder.json: each candidate beside cuBLAS."""
+def write_rows(problem: Problem, times: dict, machine, run: str, whole: bool) -> None:
+    """Add the rows of one run to results/ladder.json: each candidate beside cuBLAS. whole: they show the ladder."""
     (M, N, K), path = problem.mnk, ROOT / "results/ladder.json"
     suffix = "" if problem.pair == "TN" else f" {problem.pair}"
-    about = {"run": run, "gpu": machine.gpu, "driver": machine.driver, "date": datetime.now(UTC).isoformat(timespec="seconds")}
+    about = {"ladder": True} if whole else {}
+    about |= {"run": run, "gpu": machine.gpu, "driver": machine.driver, "date": datetime.now(UTC).isoformat(timespec="seconds")}
     what = {"m": M, "n": N, "k": K, "dtype": problem.dtype_name}
     new = []
     for name, time in times.items():
@@ -366,9 +367,11 @@ def main(arguments=None) -> int:
         if unsettled:
             faults.append(f"{mnk} {pair}: the clock had not settled, measure again; spreads of {', '.join(unsettled)}")
         show(problem, times, sms)
-        write_rows(problem, times, machine, run)
+        at_size = (mnk, pair, options.dtype) == (SIZE, "TN", "float16")
+        whole = at_size and not unsettled and set(rungs_for(machine.arch)) <= set(times)
+        write_rows(problem, times, machine, run, whole)
         results[*mnk, pair] = times
-        if (mnk, pair, options.dtype) == (SIZE, "TN", "float16") and sum(name in RUNGS for name in times) > 5 and not unsettled:
+        if whole:
             draw(times, ROOT / "results/ladder.png", machine)
     summarise(results, peers)
     if options.compile:

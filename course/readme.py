@@ -124,7 +124,7 @@ def results_part(root: Path) -> str:
     checked = [_lesson_row(name, one) for name, one in sorted((lessons or {}).items()) if name.startswith("notebooks/") and one["checks"]]
     in_order = sorted(rungs or [], key=lambda row: (row["gpu"], _size(row), row["ms"] is None, -(row["ms"] or 0)))
     timed = [_rung_row(row) for row in sorted(ladder_of(rungs or []), key=lambda row: -(row["ms"] or 0))]
-    shapes = [_shape_row(row, in_order) for row in in_order if row["rung"].split()[0] == FASTEST]
+    shapes = [_shape_row(row, in_order) for row in _one_each(in_order) if row["rung"].split()[0] == FASTEST]
     moved = [_stream_row(row, in_order) for row in in_order if row.get("gb_s") is not None]
     parts = []
     if checked:
@@ -161,6 +161,14 @@ def _lesson_row(name: str, record: dict) -> str:
 def _rung_row(row: dict) -> str:
     speed, ratio = (f"{value:.3g}" if value is not None else "–" for value in (row["tflops"], row["cublas_ratio"]))
     return f"| {_rung_name(row)} | {_size(row)}, {row['dtype']} | {speed} | {ratio} | {row['gpu']} | {row['date'][:10]} |"
+
+
+def _one_each(rows: list[dict]) -> list[dict]:
+    """One row for each rung, size, type and GPU: where the run that shows the ladder has one, too, the other."""
+    found = {}
+    for row in sorted(rows, key=lambda row: not row.get("ladder")):
+        found[row["rung"], _size(row), row["dtype"], row["gpu"]] = row
+    return [row for row in rows if row in found.values()]
 
 
 def _shape_row(row: dict, rows: list[dict]) -> str:

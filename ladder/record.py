@@ -25,7 +25,7 @@ import nbformat
 from ladder import bank_counters, stress
 from ladder.errors import LadderError
 from ladder.preflight import Preflight, preflight
-from ladder.rungs import RUNGS, SIZE, ladder_of
+from ladder.rungs import RUNGS, SIZE, ladder_of, rungs_for
 from ladder.streaming import ELEMENTWISE, GEMV, TRANSPOSE, Stream
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -190,7 +190,7 @@ def _record_rungs(root: Path, machine: Preflight, again: bool) -> bool:
     """Have the benchmark time the whole ladder beside cuBLAS and the rivals in one run, where a rung has no row or one of older sources."""
     rows = ladder_of([row for row in read_json(root / "results/ladder.json", []) if row["gpu"] == machine.gpu])
     known = {row["rung"]: row.get("code") for row in rows}
-    due = [name for name, rung in RUNGS.items() if rung.arch in ("sm_80", machine.arch) and known.get(name) != rung_code(name, root)]
+    due = [name for name in rungs_for(machine.arch) if known.get(name) != rung_code(name, root)]
     if not due and not again:
         return True
     print(f"ladder: {', '.join(due) or 'nothing'} changed; all rungs are checked, and timed in one run ...", flush=True)
@@ -243,10 +243,13 @@ def rung_code(rung: str, root: Path = ROOT, module: str = "timing") -> str:
 
 
 def merged(rows: list[dict], new: list[dict]) -> list[dict]:
-    """Rows of ladder.json with new ones, each in place of those of the same rung, size, type and GPU."""
+    """Rows of ladder.json with new ones, each in place of those of the same rung, size, type and GPU.
+
+    Rows with "ladder" are those of the one run that shows the ladder: a new one takes the place of all of them, and others of none.
+    """
 
     def key(row):
-        return tuple(row.get(field) for field in ("rung", "m", "n", "k", "dtype", "gpu"))
+        return ("ladder", row["gpu"]) if row.get("ladder") else tuple(row.get(field) for field in ("rung", "m", "n", "k", "dtype", "gpu"))
 
     replaced = set(map(key, new))
     return [row for row in rows if key(row) not in replaced] + new

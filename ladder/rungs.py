@@ -53,14 +53,17 @@ RUNGS = {
 }
 
 
-def ladder_of(rows: list[dict]) -> list[dict]:
-    """Of the rows of results/ladder.json, those that show the ladder: one run's, since only they can be compared.
+def rungs_for(arch: str) -> list[str]:
+    """The names of the rungs that run on a GPU of this architecture, "sm_80" or newer.
 
-    It is the run of the most rungs at SIZE with k-contiguous fp16 operands, of equals the newest: its rungs, cuBLAS and the rivals. Without
-    a row of these, [].
+    >>> rungs_for("sm_89")[-1], rungs_for("sm_90a")[-1]
+    ('simple_gemm', 'hopper_gemm')
     """
-    runs: dict = {}
-    for row in rows:
-        if (row["m"], row["n"], row["k"]) == SIZE and row["dtype"] == "float16" and " " not in row["rung"]:
-            runs.setdefault((row["gpu"], row.get("run")), []).append(row)
-    return max(runs.values(), key=lambda run: (sum(row["rung"] in RUNGS for row in run), max(row["date"] for row in run)), default=[])
+    return [name for name, rung in RUNGS.items() if rung.arch in ("sm_80", arch)]
+
+
+def ladder_of(rows: list[dict]) -> list[dict]:
+    """Of the rows of results/ladder.json, those that show the ladder: of one run of all rungs, on the GPU that was recorded last."""
+    whole = [row for row in rows if row.get("ladder")]
+    newest = max(whole, key=lambda row: row["date"], default={"gpu": None})
+    return [row for row in whole if row["gpu"] == newest["gpu"]]

@@ -79,6 +79,9 @@ def test_new_rows_take_the_place_of_those_of_the_same_rung_size_type_and_gpu():
     row = {"rung": "naive", "m": 1, "n": 2, "k": 3, "dtype": "float16", "gpu": "G", "ms": 1}
     others = [row | {"dtype": "bfloat16"}, row | {"gpu": "H"}, row | {"k": 4}, row | {"rung": "cublas"}]
     assert record.merged([row, *others], [row | {"ms": 2}]) == [*others, row | {"ms": 2}]
+    ladder = [row | {"ladder": True}, row | {"ladder": True, "rung": "quack"}, row | {"ladder": True, "gpu": "H"}]
+    assert record.merged([row, *ladder], [row | {"ms": 2}]) == [*ladder, row | {"ms": 2}]
+    assert record.merged([row, *ladder], [row | {"ladder": True, "ms": 2}]) == [row, ladder[2], row | {"ladder": True, "ms": 2}]
 
 
 # ---- the whole, on stand-ins ----
@@ -213,9 +216,12 @@ def test_the_ladder_is_drawn_of_a_settled_run_only(measured, tmp_path, monkeypat
     monkeypatch.setattr(bench, "SIZE", (40, 24, 16))
     drawn = []
     monkeypatch.setattr(bench, "draw", lambda *a: drawn.append(a))
-    many = dict.fromkeys("abcdef", right)
-    assert measured(many)[0] == 0 and len(drawn) == 1
-    status, recorded, said = measured(many, spread=0.2)
+    monkeypatch.setattr(bench, "rungs_for", lambda arch: ["a", "b"])
+    assert measured({"a": right})[0] == 0 and not drawn, "without b it is no ladder"
+    assert measured({"a": right, "b": right})[0] == 0 and len(drawn) == 1
+    rows = json.loads((tmp_path / "results/ladder.json").read_text())
+    assert [row["rung"] for row in rows if row.get("ladder")] == ["cublas", "a", "b"], "others of the same size stay beside them"
+    status, recorded, said = measured({"a": right, "b": right}, spread=0.2)
     assert status == 1 and len(drawn) == 1 and "had not settled, measure again; spreads of cublas 20%" in said and "a" in recorded
 
 

@@ -163,23 +163,17 @@ def _log_cell(cell):
 
 @pytest.fixture
 def benchmark(course, monkeypatch):
-    """A ladder of three rungs, one for Hopper; a stand-in for the benchmark that writes rows of those in `timed`. Returns its calls."""
-    monkeypatch.setattr(
-        record, "RUNGS", {n: types.SimpleNamespace(arch="sm_90a" if n == "wgmma" else "sm_80") for n in ("naive", "tiled", "wgmma")}
-    )
-    monkeypatch.setattr("ladder.rungs.RUNGS", record.RUNGS)
+    """A ladder of three rungs, one for Hopper, and a stand-in for the benchmark that writes their rows. Returns its calls."""
+    archs = {"naive": "sm_80", "tiled": "sm_80", "wgmma": "sm_90a"}
+    monkeypatch.setattr(record, "RUNGS", {name: types.SimpleNamespace(arch=arch) for name, arch in archs.items()})
+    monkeypatch.setattr("ladder.rungs.RUNGS", record.RUNGS)  # of rungs_for
     for name in record.RUNGS:
         (course.root / f"ladder/{name}.py").write_text("TILE = 16\n")
     calls = []
 
     def run(command, **options):
         calls.append(command)
-        row = dict(zip("mnk", record.SIZE, strict=True)) | {
-            "gpu": H200.gpu,
-            "dtype": "float16",
-            "run": str(len(calls)),
-            "date": str(len(calls)),
-        }
+        row = dict(zip("mnk", record.SIZE, strict=True)) | {"gpu": H200.gpu, "ladder": True, "date": str(len(calls))}
         rows = [row | {"rung": name, "code": record.rung_code(name, course.root)} for name in record.RUNGS]
         path = course.root / "results/ladder.json"
         record.write_json(path, record.merged(record.read_json(path, []), [*rows, row | {"rung": "cublas"}]))
