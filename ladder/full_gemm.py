@@ -119,8 +119,10 @@ def store_tile(
     across, down = cute.size(sums, mode=[0, 1]), cute.size(sums, mode=[1])
     for piece in cutlass.range_constexpr(down * across):
         i, j, buffer = piece // across, piece % across, piece % BUFFERS
+        # BUFFERS - 1 newer pieces than the one in this buffer may be on their way; none where a tile of an odd number of pieces ended here
+        newer = 0 if piece == 0 and down * across % BUFFERS else BUFFERS - 1
         if storing:
-            cute.arch.cp_async_bulk_wait_group(BUFFERS - 1, read=True)  # TMA has read what was in this buffer
+            cute.arch.cp_async_bulk_wait_group(newer, read=True)  # TMA has read it
         cute.arch.barrier(barrier_id=STORED + wg, number_of_threads=WARPGROUP)
         rC = cute.make_rmem_tensor(tRsC[None, 0, None, 0].shape, sC.element_type)
         rC.store(sums[(None, j), i, 0].load().reshape(rC.shape).to(sC.element_type))
