@@ -8,10 +8,11 @@
 
 Each rung is first checked at small ragged sizes, inside guard bands. All candidates of a shape are timed in one interleaved run by CUDA
 graphs (ladder.timing), on random normal data; the rungs without tensor cores in one of their own, so that the GPU does not cool down
-meanwhile. Before the timing each is checked against the fp32 product by norm and, on small integers, to the last bit; after it, all that
-the timed launches wrote by norm. Only what is right is shown: in a table, as rows of results/ladder.json and, of all rungs at the size
-of the ladder once the clock has settled, in results/ladder.png. cuBLAS adds in fp32 throughout, as our kernels do; `cublas_reduced` is
-cuBLAS as torch calls it if nothing is said: it may add parts in fp16. Exit status 1 if something was wrong or could not be measured.
+meanwhile. Before the timing each is checked against the fp32 product by norm, and all but the rivals on small integers to the last bit;
+after it, by norm, all that the timed launches wrote. Only what is right is shown: in a table, as rows of results/ladder.json and, of all
+rungs at the size of the ladder once the clock has settled, in results/ladder.png. cuBLAS adds in fp32 throughout, as our kernels do;
+`cublas_reduced` is cuBLAS as torch calls it if nothing is said: it may add parts in fp16. Exit status 1 if something was wrong or had not
+settled, 2 without a GPU.
 """
 
 import argparse
@@ -27,8 +28,10 @@ from uuid import uuid4
 
 import numpy as np
 
+from ladder.checks import relative_error_there
 from ladder.errors import CheckFailed, LadderError
 from ladder.harness import check_rung, preflight, timed
+from ladder.needs import need_span
 from ladder.operands import bare_gemm, operand_pairs
 from ladder.record import merged, read_json, rung_code, write_json
 from ladder.rungs import RUNGS, SIZE, rungs_for
@@ -38,6 +41,7 @@ SHAPES = [
     (2048, 2048, 2048), SIZE, (8192, 8192, 8192), (16384, 4096, 1024), (1024, 8192, 4096), (4096, 4096, 14336), (8192, 1280, 8192),
 ]  # fmt: skip
 BOUND = {"float16": 1e-3, "bfloat16": 4e-3}  # relative Frobenius error; rounding a right result gives 2e-4 and 1.7e-3
+DSL_TYPES = {"float16": "Float16", "bfloat16": "BFloat16"}
 FLOPS_PER_CLOCK = 4096  # of one Hopper SM's tensor cores, fp16 or bf16, dense
 PEERS = {"quack": "quack-kernels", "triton": "triton", "cublas_reduced": "torch"}  # and what is to be installed for them
 MODULES = {"cublas_reduced": "torch"}  # where it is not named as the peer is
@@ -113,7 +117,7 @@ class Problem:
 
     def _error(self, c, a, b) -> float:
         want = a.float() @ b.float().T
-        return ((c.float() - want).norm() / want.norm()).item()
+        return relative_error_there(c, want)
 
 
 def add_in_fp32(torch, reduced: bool = False) -> None:
@@ -128,8 +132,10 @@ def rung_call(name: str, problem: Problem):
 
     from ladder import binding
 
-    types = {"float16": cutlass.Float16, "bfloat16": cutlass.BFloat16}
-    return binding.compile_for_gpu(RUNGS[name].gemm, problem.operands, types[problem.dtype_name])
+    if name in NO_TENSOR_CORES:  # they take any layouts, and ask for nothing themselves
+        for letter, each in zip("ABC", problem.operands, strict=True):
+            need_span(letter, each.layout.shape, each.layout.stride, by_tma=False)
+    return binding.compile_for_gpu(RUNGS[name].gemm, problem.operands, getattr(cutlass, DSL_TYPES[problem.dtype_name]))
 
 
 def peer_call(name: str, torch):
@@ -161,6 +167,9 @@ def measure(problem: Problem, rungs, peers, rounds: int) -> tuple[dict, list[str
     """
     calls, wrong = {"cublas": lambda a, b, c: problem.torch.mm(a, b.T, out=c)}, []
     for name in (*rungs, *peers):
+        if name in RUNGS and problem.pair not in RUNGS[name].pairs(8, 8, 8):
+            print(f"       {name} is left out: it takes no {problem.pair}", flush=True)
+            continue
         try:
             if name in PEERS:
                 print(f"       tuning {name} ...", flush=True)
@@ -214,7 +223,7 @@ def show_compile_times(rungs, mnk, pair: str, dtype: str) -> list[str]:
     """Print how long it takes in a process that does nothing else: the imports, and the compile itself. Returns what went wrong."""
     wrong, path = [], os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     for name in rungs:
-        command = [sys.executable, "-c", COMPILE, name, pair, {"float16": "Float16", "bfloat16": "BFloat16"}[dtype], *map(str, mnk)]
+        command = [sys.executable, "-c", COMPILE, name, pair, DSL_TYPES[dtype], *map(str, mnk)]
         done = subprocess.run(command, cwd=ROOT, env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True)
         if done.returncode:
             wrong.append(f"{name} is not compiled by a fresh process: {(done.stderr.strip().splitlines() or ['no word'])[-1]}")
@@ -224,8 +233,11 @@ def show_compile_times(rungs, mnk, pair: str, dtype: str) -> list[str]:
     return wrong
 
 
-def show(problem: Problem, times: dict, sms: int) -> None:
-    """A line for each candidate, the fastest first: speed, the clock and power at which it ran, and what part of the peak at that clock."""
+def show(problem: Problem, times: dict, sms: int | None) -> None:
+    """A line for each candidate, the fastest first: speed, the clock and power at which it ran, and what part of the peak at that clock.
+
+    sms: of a Hopper GPU, whose peak is known; None for another.
+    """
     M, N, K = problem.mnk
     print(f"{M} x {N} x {K}, {problem.pair}, {problem.dtype_name}")
     for name, time in sorted(times.items(), key=lambda item: item[1].ms):
@@ -233,7 +245,7 @@ def show(problem: Problem, times: dict, sms: int) -> None:
         state, peak = "no clock seen", ""
         if time.clock_mhz:
             state = f"{time.clock_mhz:4.0f} MHz" + (f" {time.watts:3.0f} W" if time.watts else "")
-            peak = f"  {100 * flops / (sms * FLOPS_PER_CLOCK * time.clock_mhz * 1e6):5.1f}% of peak"
+            peak = "" if not sms else f"  {100 * flops / (sms * FLOPS_PER_CLOCK * time.clock_mhz * 1e6):5.1f}% of peak"
         speed = f"{flops / 1e12:7.1f} TFLOP/s  {times['cublas'].ms / time.ms:6.3f}x cuBLAS  {state}{peak}"
         print(f"  {name:<18}{time.ms:9.4f} ms  +-{50 * time.spread:4.1f}%  {speed}")
     print(flush=True)
@@ -272,7 +284,7 @@ def draw(times: dict, path: Path, machine) -> None:
         axes.annotate(f"{speed:.3g}", (speed, place), (-6 if inside else 6, 0), textcoords="offset points", va="center", **where)
     axes.invert_yaxis()
     axes.margins(y=0.01)
-    axes.set_xlabel(f"TFLOP/s at {M} x {N} x {K}, fp16 in, fp32 sums; {machine.gpu}, one interleaved run")
+    axes.set_xlabel(f"TFLOP/s at {M} x {N} x {K}, fp16 in, fp32 sums; {machine.gpu}, one run")
     axes.spines[["top", "right"]].set_visible(False)
     figure.savefig(path, dpi=160)
 
@@ -289,6 +301,8 @@ def parse(arguments):
     options = parser.parse_args(arguments)
     options.rungs = list(RUNGS) if options.rungs == "all" else options.rungs.split(",")
     options.peers, options.pairs = [name for name in options.peers.split(",") if name], options.pairs.split(",")
+    if options.rounds < 1:
+        parser.error(f"--rounds {options.rounds} must be 1 or more")
     for what, given, known in (
         ("rung", options.rungs, RUNGS),
         ("peer", options.peers, PEERS),
@@ -352,14 +366,14 @@ def main(arguments=None) -> int:
         return 2
     import torch
 
-    sms, run, results = torch.cuda.get_device_properties(0).multi_processor_count, uuid4().hex[:12], {}
+    sms = torch.cuda.get_device_properties(0).multi_processor_count if machine.arch == "sm_90a" else None
+    run, results = uuid4().hex[:12], {}
     peers = installed(options.peers)
     rungs, faults = checked(options.rungs)
     for mnk, pair in product(options.shapes, options.pairs):
         try:
-            problem = Problem(mnk, pair, options.dtype)
-            times, wrong = measure(problem, [name for name in rungs if pair in RUNGS[name].pairs(8, 8, 8)], peers, options.rounds)
-        except LadderError as error:
+            times, wrong = measure(problem := Problem(mnk, pair, options.dtype), rungs, peers, options.rounds)
+        except (LadderError, torch.cuda.OutOfMemoryError) as error:
             faults.append(f"{mnk} {pair}: {error}")
             continue
         faults += wrong

@@ -110,6 +110,11 @@ def relative_error(got, want) -> float:
     return float(np.linalg.norm(got - want) / np.linalg.norm(want))
 
 
+def relative_error_there(got, want) -> float:
+    """As `relative_error`, of torch's tensors, where they are; `want` is fp32."""
+    return float((got.float() - want).norm() / want.norm())
+
+
 @dataclass
 class Trial:
     """One run on one set of inputs: A (M,K), B (N,K) as they were put into its buffers, the C (M,N) that it left and the right one.

@@ -1,4 +1,4 @@
-"""The whole Hopper GEMM: C = A B^T in fp16, sums in fp32, all that the kernels of the rungs before it do in one, and C stored by TMA.
+"""The whole Hopper GEMM: C = A B^T in fp16, sums in fp32; ping-pong, persistent, in clusters that share tiles, and C stored by TMA.
 
 Who does what, in each of at most as many blocks as the GPU has SMs:
 
@@ -25,7 +25,7 @@ from ladder.persistent import balanced, multiprocessors
 TILE_M, TILE_N, TILE_K = 128, 128, 64
 STAGES = 6  # of a tile of A and one of B, 32 KB together
 CLUSTER_M = 2  # blocks, one above the other, that share a tile of B
-GROUP = 8  # columns of tiles that are computed side by side; ladder.persistent has bands of rows
+GROUP = 8  # columns of tiles that are computed side by side: ladder.persistent's bands of rows, turned, as a cluster is two tiles high
 SWIZZLE_BYTES = 8 * 128  # the swizzle repeats every 8 rows of 128 bytes, and goes by the address itself: tiles begin at a multiple
 PIECE = 64  # C leaves in pieces of 64 x 64: 64 rows are one WGMMA's, 64 fp16 one row of the swizzle
 BUFFERS = 2  # pieces on their way, for each consumer
@@ -77,7 +77,7 @@ def load_tiles(ring, state, a, b, k_tiles: cutlass.Int32, masks: cutlass.Constex
 
 @cute.jit
 def multiply_all(ring, state, mma: cute.TiledMma, acc: cute.Tensor, tCrA: cute.Tensor, tCrB: cute.Tensor, k_tiles: cutlass.Int32):
-    """acc = the sum of the products of k_tiles stages, each started as soon as it is full, and released when the one after it is started.
+    """acc = the sum of the products of k_tiles stages, each started as soon as it is full. Then the one before is waited for and released.
 
     The last one is still running at the end. Returns the next state and that of the one stage still held.
     """
@@ -86,8 +86,8 @@ def multiply_all(ring, state, mma: cute.TiledMma, acc: cute.Tensor, tCrA: cute.T
         ring.consumer_wait(state)
         mma.set(warpgroup.Field.ACCUMULATE, k != 0)  # the first WGMMA of a tile overwrites acc
         warpgroup.fence()  # the sums' registers, as this warp wrote them before, are what the tensor cores add to
-        for block in cutlass.range_constexpr(cute.size(tCrA, mode=[2])):
-            at = (None, None, block, state.index)
+        for kk in cutlass.range_constexpr(cute.size(tCrA, mode=[2])):
+            at = (None, None, kk, state.index)
             cute.gemm(mma, acc, tCrA[at], tCrB[at], acc)
             mma.set(warpgroup.Field.ACCUMULATE, True)
         warpgroup.commit_group()
@@ -119,10 +119,8 @@ def store_tile(
     across, down = cute.size(sums, mode=[0, 1]), cute.size(sums, mode=[1])
     for piece in cutlass.range_constexpr(down * across):
         i, j, buffer = piece // across, piece % across, piece % BUFFERS
-        # BUFFERS - 1 newer pieces than the one in this buffer may be on their way; none where a tile of an odd number of pieces ended here
-        newer = 0 if piece == 0 and down * across % BUFFERS else BUFFERS - 1
-        if storing:
-            cute.arch.cp_async_bulk_wait_group(newer, read=True)  # TMA has read it
+        if storing:  # TMA has read what was in this buffer; a tile's first piece may come after one in the same
+            cute.arch.cp_async_bulk_wait_group(BUFFERS - 1 if piece else 0, read=True)
         cute.arch.barrier(barrier_id=STORED + wg, number_of_threads=WARPGROUP)
         rC = cute.make_rmem_tensor(tRsC[None, 0, None, 0].shape, sC.element_type)
         rC.store(sums[(None, j), i, 0].load().reshape(rC.shape).to(sC.element_type))

@@ -5,7 +5,7 @@ there is to be fast at. A warp goes along its row by tiles of TILE_K elements, a
 the next tile are under way while those of this one are multiplied. All warps read the same x, so the caches hold it. Each lane sums
 its own products; then shuffles sum over the warp.
 
-With a warp a row it takes some 2000 rows to keep a large GPU's memory busy; how long they are matters little.
+With a warp a row it takes many thousands of rows to keep a large GPU's memory busy: 4096 are too few for an H200, 16384 are enough.
 
     python -m ladder.gemv --size 3000,1000      checks and times it on the GPU; without one, compiles it and runs `host_gemv`
 """

@@ -21,6 +21,7 @@ from ladder.preflight import Preflight, preflight
 from ladder.rungs import RUNGS
 from ladder.timing import Timing, timed
 from layoutviz.composed import find_alias
+from layoutviz.errors import ReaderError
 
 __all__ = [
     "BOUND", "Check", "CheckFailed", "Gpu", "Host", "LadderError", "Preflight", "Timing", "against_cublas", "checks",
@@ -29,7 +30,7 @@ __all__ = [
 
 RESULTS = Path(__file__).resolve().parent.parent / "results"
 BRACKETS = "in brackets: the speed as a part of cuBLAS's"
-LOOK = "one kernel ran all pairs; where neighbouring threads read neighbouring elements of A (m contiguous) it takes less time"
+LOOK = "the layouts are all that differs between the pairs: what a pair costs is what they cost"
 
 
 def gemm_through_layouts(
@@ -42,7 +43,7 @@ def gemm_through_layouts(
     host_mnk=(12, 10, 7),
     chapter=None,
     look=LOOK,
-    loops="the same loops",
+    loops="the same product by the first rung's loops",
     output=padded_output,
 ) -> list[Check]:
     """Run one GEMM through several pairs of layouts, and print about it: GPU, layouts, errors, times, what to look at.
@@ -280,13 +281,13 @@ def main(gemm, host=None, mnk=(300, 200, 100), **options) -> None:
 
     mnk: the size if none is named. options: as for `gemm_through_layouts`: pairs, if it does not take all four, output, and words.
     """
-    parser = argparse.ArgumentParser(description="Check and time this GEMM on the GPU; without one, compile it and run it as host code.")
+    parser = argparse.ArgumentParser(description="Check and time this GEMM on the GPU; without one, compile it, and run loops on the CPU.")
     parser.add_argument("--mnk", type=_sizes, default=mnk, metavar="M,N,K")
     mnk = M, N, K = parser.parse_args().mnk
     too_small = M * N + M * K + N * K < 2**16  # to be timed past the L2: timed at the default size then
     try:
         gemm_through_layouts(gemm, mnk=mnk, host=host, **({} if too_small else {"time_mnk": mnk}) | options)
-    except LadderError as error:
+    except ReaderError as error:
         sys.exit(f"{type(error).__name__}: {error}")
 
 

@@ -1,4 +1,4 @@
-"""The fast one: C = A B^T on Hopper for fp16 and bf16, any majors, any sizes, with a configuration that its shape asks for.
+"""The fast one: C = A B^T on Hopper for fp16 and bf16 and any majors, with a configuration that its shape asks for.
 
 The kernel is `ladder.full_gemm`'s, made general: tile and cluster are a Config, chosen by what the shape costs; A may be m-contiguous
 and B n-contiguous, since TMA and WGMMA take either; and where C is m-contiguous, its transpose is computed, C^T = B A^T. A is (M,K), B
@@ -38,7 +38,7 @@ from ladder.multistage import make_ring
 from ladder.needs import need, need_hopper
 from ladder.persistent import H200_SMS, balanced, multiprocessors
 
-SMEM_BYTES = 227 * 1024
+SMEM_BYTES = 227 * 1024  # the most that a block on Hopper can have
 MAJORS = OperandMajorMode.MN, OperandMajorMode.K  # by the mode of an operand that is contiguous, 0 or 1
 TILES = (128, 128), (128, 160), (128, 192), (64, 128), (64, 192), (64, 64)
 CLUSTERS = (2, 1), (1, 2), (1, 1)
@@ -72,7 +72,7 @@ class Config:
         return prod(-(-size // (tile * blocks)) for size, tile, blocks in zip((M, N), self.tile, self.cluster, strict=True))
 
     def cost(self, M: int, N: int, sms: int) -> int:
-        """How long it takes, in elements of C that one SM multiplies: rounds of tiles, each as long as its multiplies or its loads take.
+        """How long each 64 of k take, in elements of C that an SM multiplies: rounds of tiles, each as long as its multiplies or loads.
 
         A tile of 128 x 128 in a cluster of (2,1) fetches 128 rows of A and half of 128 of B, 82 * 192 = 15744, less than its 16384
         elements: 4096 x 4096 are 512 clusters, 8 rounds of 66.
@@ -88,7 +88,7 @@ class Config:
 def choose(M: int, N: int, sms: int = H200_SMS) -> Config:
     """The configuration for a shape on a GPU of that many SMs: the one of least cost, of equals the one that computes least, the first.
 
-    K is not looked at: each step of 64 of k costs them all alike, and what does not grow with K, the stores and the start, is left out.
+    K is not looked at: these costs grow with it in proportion, and what does not, the stores and the start, is left out.
 
     >>> choose(4096, 4096), choose(8192, 8192)
     (Config(tile=(128, 128), cluster=(2, 1)), Config(tile=(128, 192), cluster=(2, 1)))

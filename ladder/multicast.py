@@ -37,10 +37,7 @@ def tma_parts(atom, s: cute.Tensor, g: cute.Tensor, place: cutlass.Int32, copies
 
 
 def sharers(place, copies: int, mode: int):
-    """Which blocks of the cluster get what this one fetches, a bit for each: those along m (mode 1) or n (2). None: this one alone.
-
-    The DSL counts a cluster's blocks by four modes, (V, M, N, K), of which Hopper's GEMMs use the middle two.
-    """
+    """Which blocks of the cluster get what this one fetches, a bit for each: those along m (mode 1) or n (2). None: this one alone."""
     if copies == 1:
         return None
     return cpasync.create_tma_multicast_mask(cute.make_layout((1, *CLUSTER, 1)), (0, *place, 0), mode)

@@ -1,8 +1,8 @@
 """TMA and WGMMA with several stages: while the tensor cores work on one stage's tiles, TMA fills the others.
 
-The kernel is that of `ladder.wgmma`, but for a ring of STAGES tiles and two mbarriers for each: "full", on which the multiplying
-threads wait, and "empty", on which the loading thread waits before it has a stage filled again. `PipelineTmaAsync` keeps them; a
-pipeline state says which stage is next, and which phase of its barrier is awaited.
+The kernel is that of `ladder.wgmma`, but for a ring of stages, each a tile of A and one of B, and two mbarriers for each: "full", on
+which the multiplying threads wait, and "empty", on which the loading thread waits before it has a stage filled again.
+`PipelineTmaAsync` keeps them; a pipeline state says which stage is next, and which phase of its barrier is awaited.
 
     python -m ladder.multistage --mnk 4096,4096,4096      checks and times it on the GPU; without one, compiles it
 """
@@ -46,7 +46,7 @@ def make_ring(barriers: cute.Pointer, stages: int, tile_bytes: int, consumer_war
         consumer_group=pipeline.CooperativeGroup(threads, consumer_warps * (sum(cluster) - 1)),
         tx_count=tile_bytes,
         barrier_storage=barriers,
-        cta_layout_vmnk=cute.make_layout((1, *cluster, 1)),
+        cta_layout_vmnk=cute.make_layout((1, *cluster, 1)),  # (V, M, N, K), as the DSL counts a cluster's blocks
     )
 
 

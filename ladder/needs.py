@@ -3,9 +3,9 @@
 import re
 
 from ladder.errors import LadderError
+from layoutviz.int_tuple import leaf_values
 
 VECTOR_BYTES = 16  # what cp.async, TMA and the widest load move at once: rows must start at a multiple of it
-MODES = {"A": "MK", "B": "NK", "C": "MN"}
 MOST_BLOCKS = 65535  # of a grid, along its second mode
 LONGEST = 2**31 - 2**14  # slots that an operand may span: kernels count in 32 bits, and a little past the end
 
@@ -22,7 +22,7 @@ def need_hopper() -> None:
 
 
 def need_grid(grid):
-    """Return the grid of a launch. Raises LadderError where CUDA launches none so large: rows of blocks along its second mode are few."""
+    """Return the grid of a launch. Raises LadderError where it has more than MOST_BLOCKS along its second mode."""
     if isinstance(grid[1], int) and grid[1] > MOST_BLOCKS:
         raise LadderError(f"C takes {grid[1]} blocks along N; a launch has at most {MOST_BLOCKS} there")
     return grid
@@ -42,9 +42,9 @@ def need_operands(*, dtypes=("Float16",), by_tma="", **operands) -> None:
 
     operands: name=(tensor, modes) for one of a single mode, as x=(mX, "K"): contiguous, of any length, perhaps known only at run time.
     name=(tensor, modes, contiguous) for a matrix, as A=(mA, "MK", "k"): as for `need_matrix`, and known while tracing; with None in
-    place of a mode it may have any layout. The last is the result: its rows must not overlap. All start at a multiple of 16 bytes and
-    are of one of `dtypes`, the same; modes of one letter have one size. by_tma: names of those that TMA moves, by coordinates; others
-    span at most LONGEST slots.
+    place of a mode it may have any layout. The last is the result: its rows must not overlap. All but those with None start at a multiple
+    of 16 bytes; all are of one of `dtypes`, the same; modes of one letter have one size. by_tma: names of those that TMA moves, by
+    coordinates; others span at most LONGEST slots.
     """
     first, sizes = next(iter(operands)), {}
     for name, (tensor, modes, *contiguous) in operands.items():
@@ -53,10 +53,10 @@ def need_operands(*, dtypes=("Float16",), by_tma="", **operands) -> None:
         if not contiguous:
             need_line(name, shape, stride, modes)
         elif contiguous != [None]:
-            need_matrix(name, shape, stride, *contiguous, tensor.element_type.width // 8, modes, is_result=name == list(operands)[-1])
+            need_matrix(name, modes, shape, stride, *contiguous, tensor.element_type.width // 8, is_result=name == list(operands)[-1])
         if contiguous != [None]:
             need_start(name, tensor.iterator.alignment)
-            need_span(name, shape, stride, name in by_tma)
+        need_span(name, shape, stride, name in by_tma)
         for mode, size in zip(modes, shape, strict=True):
             other, want = sizes.setdefault(mode, (name, size))
             if all(isinstance(known, int) for known in (size, want)) and size != want:
@@ -81,8 +81,9 @@ def need_start(name: str, alignment: int) -> None:
 
 def need_span(name: str, shape, stride, by_tma: bool) -> None:
     """Raise LadderError where 32 bits do not count what a kernel counts: slots or, if TMA moves them, coordinates."""
+    shape, stride = leaf_values(tuple(shape)), leaf_values(tuple(stride))
     if all(isinstance(number, int) for number in (*shape, *stride)):
-        spans = max(shape) if by_tma else 1 + sum((size - 1) * step for size, step in zip(shape, stride, strict=True))
+        spans = max(shape) if by_tma else 1 + sum((size - 1) * abs(step) for size, step in zip(shape, stride, strict=True))
         if spans > LONGEST:
             what = f"has a mode of {spans}" if by_tma else f"spans {spans} slots"
             raise LadderError(f"{name} {what}; this kernel counts in 32 bits, so at most {LONGEST}")
@@ -103,18 +104,17 @@ def need_line(name: str, shape, stride, modes: str) -> None:
         raise LadderError(f"{name} has layout {_text(shape)}:{_text(stride)}; its {modes} must be contiguous, of stride 1")
 
 
-def need_matrix(name: str, shape, stride, contiguous="any", width: int = 2, modes: str | None = None, is_result: bool = False) -> None:
+def need_matrix(name: str, modes: str, shape, stride, contiguous="any", width: int = 2, is_result: bool = False) -> None:
     """Raise LadderError unless one mode of a matrix is contiguous and both its size and the other's stride are multiples of 16 bytes.
 
-    width: bytes of an element. modes: MODES[name] if not given. contiguous: the mode that must be, of these in small letters, or "any".
-    is_result: its rows must not overlap, either.
+    modes: their letters, as "MK". contiguous: the mode that must be, in a small letter, or "any". width: bytes of an element. is_result:
+    its rows must not overlap, either.
 
-    >>> need_matrix("A", (128, 72), (72, 1))
-    >>> need_matrix("A", (128, 20), (20, 1))
+    >>> need_matrix("A", "MK", (128, 72), (72, 1))
+    >>> need_matrix("A", "MK", (128, 20), (20, 1))
     Traceback (most recent call last):
     ladder.errors.LadderError: A has K = 20 contiguous, 40 bytes; this kernel moves 16 bytes at once, so K must be a multiple of 8: 16 or 24
     """
-    modes = modes or MODES[name]
     if len(shape) != 2 or any(isinstance(mode, tuple) for mode in (*shape, *stride)):
         wants = f"a matrix of two flat modes, ({','.join(modes)})"
         raise LadderError(f"{name} has layout {_text(shape)}:{_text(stride)}; this kernel takes {wants}")

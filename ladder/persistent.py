@@ -1,7 +1,7 @@
 """Persistent blocks: no more blocks than the GPU has SMs, each of which computes tile after tile, in an order that suits the L2 cache.
 
 While the consumers write one tile of C, the producer already loads for the next: its ring runs on. And the order is ours now. All
-blocks work on neighbouring places of the order at the same time, so what they read should overlap: a band of GROUP rows of tiles,
+blocks work on neighbouring places of the order at the same time, so what they read should overlap: a band of a few rows of tiles,
 walked column by column, is nearer to a square than one long row of tiles. With `serpentine` every second band is walked backwards, so
 that it begins with the B that was read last.
 

@@ -26,7 +26,8 @@ TILE = 128, 128
 STAGES = 6
 CONSUMERS = 2
 CLUSTER = 2, 1  # blocks along m, along n; as in ladder.multicast
-TURN = 1  # the named barrier that lets warpgroup 0 start its multiplies; the next one is warpgroup 1's (0 is sync_threads')
+TURN = 1  # the named barrier that lets warpgroup 0 start its multiplies; the next one is warpgroup 1's (0 is sync_threads'). It opens
+# once 256 threads have come: the 128 that wait in take_turn, and the 128 that only arrive, in hand_over
 
 
 def take_turn(wg: cutlass.Int32):

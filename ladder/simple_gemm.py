@@ -65,7 +65,8 @@ class GlobalToShared:
     """What one thread copies of A or B: tXg in global memory, (vector, rows, columns, k-tiles), to tXs in the stages."""
 
     def __init__(self, mX, sX, tile, block, thread, config: Config):
-        """tile: rows and columns of a tile; block: which rows of tiles. The last k-tile ends where K ends: the first may hang over."""
+        """tile: rows and columns of a tile; block: which rows of tiles. The last k-tile ends where K ends: only the first can
+        hang over, so the loop over the others tests nothing along k."""
         rows, K = mX.shape
         start = (0, K - cute.ceil_div(K, tile[1]) * tile[1])
         cX = cute.make_identity_tensor(mX.shape)
@@ -175,7 +176,7 @@ def simple_kernel(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, config: cut
                 cute.arch.sync_threads()
             load_fragment(a_next, (k + 1) % atoms_k, read)
             load_fragment(b_next, (k + 1) % atoms_k, read)
-            if cutlass.const_expr(k == 0):  # all threads are past the last k-tile: its stage is free
+            if cutlass.const_expr(k == 0):  # all threads are past the k-tile before this one: its stage is free
                 if tile + stages - 1 < tiles_k:
                     load_tile(a_tiles, tile + stages - 1, write)
                     load_tile(b_tiles, tile + stages - 1, write)
@@ -214,5 +215,4 @@ if __name__ == "__main__":
     from ladder import harness
 
     look = "whichever modes are contiguous, tiles come in by 16 bytes; ldmatrix transposes them where it must"
-    loops = "the same product by the first rung's loops"
-    harness.main(simple_gemm, mnk=(304, 200, 104), output=harness.row_major_output, look=look, loops=loops)
+    harness.main(simple_gemm, mnk=(304, 200, 104), output=harness.row_major_output, look=look)

@@ -13,7 +13,7 @@ from uuid import uuid4
 import numpy as np
 
 from ladder import lowering
-from ladder.checks import BOUND, Check, demand, record, relative_error, strays
+from ladder.checks import BOUND, Check, demand, record, relative_error, relative_error_there, strays
 from ladder.devices import Gpu, Host
 from ladder.errors import CheckFailed, LadderError
 from ladder.harness import read_results
@@ -236,7 +236,7 @@ def _demand_right(stream: Stream, torch, operands, buffers, size) -> None:
     *inputs, got = _views(torch, operands, buffers)
     want = stream.truth(*(each.float() for each in inputs))
     if stream.bound:
-        error = float((got.float() - want).norm() / want.norm())
+        error = relative_error_there(got, want)
     else:
         error = float((got != want.half()).float().mean())
     if not error <= stream.bound:
@@ -366,8 +366,12 @@ def main(stream: Stream, kernel, host) -> None:
     parser = argparse.ArgumentParser(description=what)
     parser.add_argument("--size", type=lambda text: _size(stream, text), metavar=modes, help="if not given: checked at random sizes")
     size = parser.parse_args().size
+    moved = stream.bytes(size) if size else 0
+    if moved > LARGEST:
+        print(f"size   {by(size)} is too large to be checked element by element: checked at random sizes instead")
+    if 0 < moved < SMALLEST:
+        print(f"size   {by(size)} is too small to be timed: timed at {', '.join(map(by, stream.times))} where there is a GPU")
     try:
-        moved = stream.bytes(size) if size else 0
         through_sizes(stream, kernel, host, [size] if 0 < moved <= LARGEST else None, [size] if moved >= SMALLEST else None)
     except LadderError as error:
         sys.exit(f"{type(error).__name__}: {error}")

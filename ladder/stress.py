@@ -17,10 +17,11 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import import_module
+from itertools import product
 from pathlib import Path
 from unittest.mock import patch
 
-from ladder.checks import BOUND
+from ladder.checks import BOUND, relative_error_there
 from ladder.errors import LadderError
 from ladder.operands import bare_gemm
 from ladder.preflight import preflight
@@ -29,7 +30,7 @@ from ladder.rungs import RUNGS
 ROOT = Path(__file__).resolve().parent.parent
 PATH = ROOT / "results/stress.json"
 REPEATS = 200
-LONG = 776, 1304, 8200  # M, N, K: ragged against every tile, and up to 257 k-tiles
+LONG = 776, 1304, 8200  # M, N, K: ragged against every tile; 129 k-tiles of 64
 SHORT = (1544, 2056, 72), (1544, 2056, 40)  # many tiles of C, each of two k-tiles, or of one
 SMALL = 520, 392, 136  # at which the sanitizer watches
 FEW, FEWEST = 4, 2  # SMs; the second under the sanitizer
@@ -55,7 +56,9 @@ def runs() -> dict[str, Run]:
     for name in persistent_modules():
         found |= {f"{name}, {FEW} SMs, K {mnk[2]}": Run(RUNGS[name].gemm, mnk, FEW) for mnk in (LONG, *SHORT)}
     configs = (hopper_gemm.Config(tile, cluster) for tile in hopper_gemm.TILES for cluster in hopper_gemm.CLUSTERS)
-    return found | {f"hopper_gemm, tile {c.tile}, cluster {c.cluster}": Run(hopper_gemm.gemm_with(c), LONG, FEW) for c in configs}
+    for config, mnk in product(configs, (LONG, *SHORT)):
+        found[f"hopper_gemm, {config.tile} in {config.cluster}, K {mnk[2]}"] = Run(hopper_gemm.gemm_with(config), mnk, FEW)
+    return found
 
 
 def persistent_modules() -> dict:
@@ -94,14 +97,14 @@ def repeat(run: Run, times: int = REPEATS) -> dict:
     first, different = None, torch.zeros((), dtype=torch.int64, device="cuda")
     for i in range(times):
         c.fill_(float("nan"))
-        with torch.cuda.stream(noise):  # a copy of another size each time, as other work beside the kernel
+        with torch.cuda.stream(noise):  # a fill of another size each time, as other work beside the kernel
             torch.empty(1 << (10 + i % 15), device="cuda").zero_()
         launch(a, b, c)
         if first is None:
             first = c.clone()
         different += ~torch.all(c == first)
     torch.cuda.synchronize()
-    return {"mnk": run.mnk, "repeats": times, "different": int(different), "error": float((first.float() - want).norm() / want.norm())}
+    return {"mnk": run.mnk, "repeats": times, "different": int(different), "error": relative_error_there(first, want)}
 
 
 def _problem(run: Run):
@@ -122,7 +125,7 @@ def run_small() -> None:
     for name, rung in RUNGS.items():
         launch, (a, b, c), want = _problem(Run(rung.gemm, SMALL, FEWEST))
         launch(a, b, c)
-        error = float((c.float() - want).norm() / want.norm())
+        error = relative_error_there(c, want)
         if not error < BOUND:
             raise LadderError(f"{name} is wrong at {SMALL}: relative error {error:.1e}")
 
@@ -133,7 +136,11 @@ def sanitize(tool: str) -> int | None:
     if not program:
         return None
     watched = [sys.executable, "-c", "from ladder.stress import run_small; run_small(); print('all ran')"]
-    done = subprocess.run([program, "--tool", tool, *OPTIONS[tool], *watched], cwd=ROOT, capture_output=True, text=True, timeout=SECONDS)
+    command = [program, "--tool", tool, *OPTIONS[tool], *watched]
+    try:
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        raise LadderError(f"compute-sanitizer's {tool} was not done after {SECONDS} s") from None
     said = done.stdout + done.stderr
     found = re.search(TOOLS[tool], said)
     if not found or "all ran" not in said:

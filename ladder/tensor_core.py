@@ -1,7 +1,8 @@
 """Tensor cores, twice: C = A B^T by single warps that load their fragments as plainly as can be, then by blocks with ldmatrix.
 
-A is (M,K), B is (N,K), C is (M,N), fp16 in and out, sums in fp32. One instruction, m16n8k16, multiplies a 16x16 piece of A by an 8x16 piece
-of B. All 32 threads of a warp take part, and the atom's thread-value layouts say which elements each of them holds in its registers.
+A is (M,K), B is (N,K), C is (M,N), fp16 in and out, sums in fp32. One instruction, m16n8k16, which CuTe calls an MMA atom, multiplies a
+16x16 piece of A by an 8x16 piece of B. All 32 threads of a warp take part, and the atom's thread-value layouts say which elements each of
+them holds in its registers: its fragments.
 
 `one_warp` reads each element from where such a layout says, so A, B and C may have any layouts and sizes. `tensor_core_gemm` shares tiles
 among the warps of a block: they lie swizzled in shared memory, and ldmatrix deals them out to the threads; A and B, each with either
@@ -21,7 +22,7 @@ from ladder.needs import need, need_grid
 ATOM = (16, 8, 16)  # M, N, K of one instruction
 TILE = (128, 128, 64)  # M, N, K of a block
 WARPS = (2, 4)  # of a block, along M and N
-VECTOR = 8  # elements of 16 bytes: what a thread copies at once, and one row of an ldmatrix matrix
+VECTOR = 8  # elements, 16 bytes together: what a thread copies at once, and one row of an ldmatrix matrix
 
 
 # ---- one warp for each 16 x 8 of C ----
@@ -175,9 +176,8 @@ def tensor_core_gemm(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, stream: 
 if __name__ == "__main__":
     from ladder import harness
 
-    loops = "the same product by the first rung's loops"
     for gemm, look in (
         (one_warp, "one warp: the tensor cores wait for fragments that come 2 bytes at a time, and for each warp anew"),
         (tensor_core_gemm, "blocks of warps: they share tiles, but while a tile is loaded the tensor cores wait"),
     ):
-        harness.main(gemm, mnk=(304, 200, 104), output=harness.row_major_output, look=look, loops=loops)
+        harness.main(gemm, mnk=(304, 200, 104), output=harness.row_major_output, look=look)

@@ -1,7 +1,7 @@
 """The second rung: C = A B^T by tiles. A block of threads brings a tile of A and one of B into shared memory, and multiplies them there.
 
 A is (M,K), B is (N,K), C is (M,N), fp16 in and out, sums in fp32, of any layouts and any sizes: what hangs over the edge of a
-matrix is not read (it counts as 0) and not written. Each element of a tile is read from global memory once, and used TILE times.
+matrix is not read (it counts as 0) and not written. Each element of a tile is read from global memory once, and used 64 times.
 
     python -m ladder.tiled --mnk 300,200,100      checks and times it on the GPU; without one, compiles it
 """

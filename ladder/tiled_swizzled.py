@@ -2,7 +2,8 @@
 
 The kernel is that of `ladder.tiled` but for how it reads its tiles. A row of a tile is 64 fp16 along K, 128 bytes, and a thread reads 8
 of them at once. So 8 neighbouring threads, each on a row of its own, ask the same 4 of the 32 banks. STORAGE has three ways to lay out
-such a tile: as it is; with rows padded by 16 bytes; swizzled, which needs not one byte more.
+such a tile: as it is; with rows padded by 16 bytes; swizzled, which needs not one byte more. The conflicts of these reads end; a store
+into the tile, 2 bytes a thread, still takes two turns.
 
     python -m ladder.tiled_swizzled --mnk 300,200,100      checks and times it on the GPU; without one, compiles it
 """

@@ -7,8 +7,8 @@ as vectors along m, and between them it lies in shared memory as `tile_layout` s
 
 There READ stores 16 bytes at once. WRITE gathers each vector from 8 rows, 2 bytes from each, and 8 neighbouring threads are 8 rows apart.
 The swizzle exchanges the vectors of row m by m / 8, so that neither has a bank conflict. On an H200 a copy brings each SM 16 bytes in
-every other cycle or so; the gathering keeps shared memory busy for a fifth of that time. To turn blocks in registers would save some
-of it, and win nothing.
+every other cycle or so; storing and gathering keep shared memory busy for a fifth of that time. To turn blocks in registers would
+save some of it, and win nothing.
 
     python -m ladder.transpose --size 3000,1000      checks and times it on the GPU; without one, compiles it and runs `host_transpose`
 """

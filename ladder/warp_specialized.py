@@ -71,14 +71,14 @@ def warp_specialized_kernel(
     gB = cute.local_tile(tB, (tile_n, TILE_K), (block_n, None))
     k_tiles = cute.size(gA, mode=[2])
 
-    if warp >= 4 * consumers:
+    if warp >= 4 * consumers:  # four warps, since setmaxnreg is for whole warpgroups; the first of them loads
         cute.arch.setmaxregister_decrease(LOAD_REGISTERS)
         if warp == 4 * consumers:
             tAsA, tAgA = tma_slices(tma_a, sA, gA)
             tBsB, tBgB = tma_slices(tma_b, sB, gB)
             state = pipeline.make_pipeline_state(pipeline.PipelineUserType.Producer, stages)
             state = load_tiles(ring, state, (tma_a, tAgA, tAsA), (tma_b, tBgB, tBsB), k_tiles)
-            ring.producer_tail(state)  # stay until the consumers' last arrivals are in: the barriers live in this block
+            ring.producer_tail(state)  # stay until all stages are empty: where blocks share tiles, a cluster's others still arrive here
     else:
         cute.arch.setmaxregister_increase(MULTIPLY_REGISTERS)
         thr_mma = mma.get_slice(thread)

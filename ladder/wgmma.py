@@ -30,7 +30,7 @@ def k_major_tiles(rows: int, stages: int):
 
 
 def multiplier(tile_n: int, warpgroups: int = 1):
-    """The tiled MMA: an atom makes 64 x tile_n of C from 16 steps of k; several warpgroups sit one below the other."""
+    """The tiled MMA: an atom makes 64 x tile_n of C from 16 of k, so 128 rows take two; several warpgroups sit one below the other."""
     op = warpgroup.MmaF16BF16Op(
         FP16, cutlass.Float32, (64, tile_n, 16), warpgroup.OperandSource.SMEM, OperandMajorMode.K, OperandMajorMode.K
     )
@@ -87,7 +87,7 @@ def wgmma_kernel(
     sA, sB = (smem.allocate_tensor(FP16, layout.outer, SWIZZLE_BYTES, layout.inner) for layout in (layout_a, layout_b))
     if thread == 0:
         cute.arch.mbarrier_init(full, 1)
-    cute.arch.mbarrier_init_fence()
+    cute.arch.mbarrier_init_fence()  # TMA, too, sees the barrier as it is now
     cute.arch.sync_threads()
 
     gA = cute.local_tile(tA, (TILE_M, TILE_K), (block_m, None))  # (TILE, TILE_K, tiles along k)
@@ -104,7 +104,7 @@ def wgmma_kernel(
         if warp == 0:
             with cute.arch.elect_one():
                 cute.arch.mbarrier_arrive_and_expect_tx(full, (TILE_M + TILE_N) * TILE_K * FP16.width // 8)
-            # the whole warp calls these: one thread of it, which they elect themselves, starts the copy
+            # the whole warp calls these; they choose one thread of it to start the copy
             cute.copy(tma_a, tAgA[None, k], tAsA[None, 0], tma_bar_ptr=full)
             cute.copy(tma_b, tBgB[None, k], tBsB[None, 0], tma_bar_ptr=full)
         cute.arch.mbarrier_wait(full, k % 2)  # its phase flips each time it completes

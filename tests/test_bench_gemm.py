@@ -13,6 +13,7 @@ import pytest
 
 from ladder import record
 from ladder.errors import CheckFailed, LadderError
+from ladder.operands import bare_gemm
 from ladder.preflight import Preflight
 from ladder.rungs import RUNGS
 from ladder.timing import Timing
@@ -30,7 +31,7 @@ def times(spread=0.02, **ms):
 @pytest.mark.parametrize("arguments, words", [
     (["--shapes", "3,4"], "not three whole numbers"), (["--shapes", "3,4,0"], "not three whole numbers"),
     (["--rungs", "fast"], "no rung 'fast'"),
-    (["--peers", "mkl"], "no peer 'mkl'"), (["--pairs", "TX"], "no pair 'TX'"),
+    (["--rounds", "0"], "--rounds 0 must be 1 or more"), (["--peers", "mkl"], "no peer 'mkl'"), (["--pairs", "TX"], "no pair 'TX'"),
 ])  # fmt: skip
 def test_what_it_does_not_know_is_said(arguments, words, capsys):
     with pytest.raises(SystemExit):
@@ -67,6 +68,8 @@ def test_a_line_says_speed_ratio_and_part_of_the_peak(capsys):
     bench.show(problem, times(cublas=0.2, hopper_gemm=0.16), sms=132)
     head, fastest, other = capsys.readouterr().out.splitlines()[:3]
     assert head == "4096 x 4096 x 4096, TN, float16" and fastest.split()[0] == "hopper_gemm" and "1.250x cuBLAS" in fastest
+    bench.show(problem, times(cublas=0.2), sms=None)
+    assert "peak" not in capsys.readouterr().out, "only Hopper's is known"
     assert "1500 MHz 690 W" in fastest and "687.2 TFLOP/s" in other and "84.7% of peak" in other, "132 SMs x 4096 x 1.5 GHz are 811 TFLOP/s"
 
 
@@ -186,6 +189,25 @@ def test_nothing_is_compared_with_a_cublas_that_is_wrong_or_without_a_rung(measu
 def test_a_rung_that_refuses_is_left_out_and_told(measured):
     status, recorded, said = measured({"a": right, "b": refuses})
     assert status == 0 and recorded == ["cublas", "a"] and "b is left out: A holds BFloat16" in said
+    status, recorded, said = measured({"a": right}, ["--pairs", "NN"])
+    assert status == 1 and recorded == ["cublas", "a"] and "a is left out: it takes no NN" in said and "no rung is left" in said
+
+
+def test_a_shape_that_has_no_room_does_not_end_the_run(measured, tmp_path):
+    def large(torch, a, b, c):
+        if len(a) == 80:
+            raise torch.cuda.OutOfMemoryError("no room")
+        right(torch, a, b, c)
+
+    status, recorded, said = measured({"a": large}, ["--shapes", "80,24,16", "40,24,16"])
+    assert status == 1 and recorded == ["cublas", "a"] and "(80, 24, 16) TN: no room" in said and "a                  over 1 shape" in said
+
+
+@pytest.mark.parametrize("name", ["naive", "tiled", "tiled_swizzled"])
+def test_rungs_that_ask_nothing_of_their_operands_are_not_run_past_32_bits(name):
+    problem = SimpleNamespace(operands=bare_gemm(2**16, 2**16, 64), dtype_name="float16")
+    with pytest.raises(LadderError, match="C spans 4294967296 slots"):
+        bench.rung_call(name, problem)
 
 
 def test_a_rung_that_fails_its_check_at_ragged_sizes_is_not_timed(measured):

@@ -104,6 +104,15 @@ def test_operands_it_cannot_take_are_refused_by_name(A, B, why):
 def test_one_warp_refuses_operands_that_do_not_fit():
     with pytest.raises(LadderError, match="B has K = 5 and A has 3"):
         lowering.compile_gemm_for(one_warp, (Layout((4, 3)), Layout((4, 5)), Layout((4, 4))))
+    nested = Layout(((2, 2), 8), ((8, 2**32), 1))
+    with pytest.raises(LadderError, match="A spans 4294967312 slots"):
+        lowering.compile_gemm_for(one_warp, (nested, Layout((4, 8)), Layout((4, 4))))
+
+
+def test_a_result_that_32_bits_do_not_count_is_refused():
+    A, B, C = Layout((2**16, 64), (64, 1)), Layout((2**16, 64), (64, 1)), padded_output(2**16, 2**16)
+    with pytest.raises(LadderError, match="C spans .* this kernel counts in 32 bits"):
+        lowering.compile_gemm_for(tensor_core_gemm, (A, B, C))
 
 
 def test_the_command_line_compiles_where_there_is_no_gpu(monkeypatch, capsys):
