@@ -108,7 +108,7 @@ def store_tile(
     sC: this warpgroup's buffers, (64, columns of a piece, BUFFERS). row, column: the tile's first piece, counted in pieces.
     """
     wg, thread = cute.arch.thread_idx()[0] // WARPGROUP, cute.arch.thread_idx()[0] % WARPGROUP
-    storing = cute.arch.make_warp_uniform(thread // cute.arch.WARP_SIZE) == 0  # one warp talks to TMA
+    storing = cute.arch.make_warp_uniform(thread // cute.arch.WARP_SIZE) == 0  # one warp talks to TMA: a store is one of the whole warp
     rows, columns = cute.size(sC, mode=[0]), cute.size(sC, mode=[1])
     to_smem = cute.make_tiled_copy_C_atom(cute.make_copy_atom(warp.StMatrix8x8x16bOp(False, 4), sC.element_type), mma)
     tRsC = to_smem.get_slice(thread).partition_D(sC)  # (values, 1, columns / 16, BUFFERS)

@@ -102,6 +102,7 @@ def smem_tiles(rows: int, cols: int, contiguous: int, stages: tuple[int, ...], d
     row_bytes = (rows, cols)[contiguous] * dtype.width // 8
     width = next(width for width in (128, 64, 32) if row_bytes % width == 0)
     atom = warpgroup.make_smem_layout_atom(getattr(warpgroup.SmemLayoutAtomKind, f"{('MN', 'K')[contiguous]}_SW{width}"), dtype)
+    # atoms follow each other across the contiguous mode first: so TMA brings all of them that are of its width at once
     modes = tuple(range(2 + len(stages)))
     return cute.tile_to_shape(atom, (rows, cols, *stages), modes if contiguous else (1, 0, *modes[2:]))
 

@@ -42,7 +42,7 @@ def count(name: str, pattern: str) -> int:
 
 @pytest.mark.parametrize("name", HOPPER)
 def test_spills_nothing_and_fits_the_registers(name):
-    threads = int(re.search(r"\.reqntid (\d+)|\.maxntid (\d+)", compiled(name).ptx).group(1) or 0)
+    threads = int(re.search(r"\.reqntid (\d+), 1, 1\n", compiled(name).ptx).group(1))
     assert compiled(name).spills == 0
     assert threads in (128, 256, 384) and compiled(name).registers * threads <= 64 * 1024
 
@@ -73,32 +73,11 @@ def test_each_rung_holds_its_idea(name):
         )
 
 
-def test_the_ring_has_as_many_barriers_as_it_says():
-    """mbarrier.init of one "full" and one "empty" barrier a stage."""
-    for name, stages in (
-        ("multistage", 6),
-        ("warp_specialized", 6),
-        ("cooperative", 4),
-        ("persistent", 4),
-        ("pingpong", 6),
-        ("full_gemm", 6),
-    ):
-        assert compiled(name).ptx.count("mbarrier.init.shared") == 2 * stages, name
-    assert compiled("wgmma").ptx.count("mbarrier.init.shared") == 1
-
-
-def test_shared_memory_is_within_the_limit():
-    a_stage = {name: sum(tile) * 64 * 2 for name, tile in (("128x128", (128, 128)), ("128x256", (128, 256)))}
-    from ladder import cooperative, multistage
-
-    assert multistage.STAGES * a_stage["128x128"] + 1024 <= SMEM_LIMIT
-    assert cooperative.STAGES * a_stage["128x256"] + 1024 <= SMEM_LIMIT
-    pieces = full_gemm.CONSUMERS * full_gemm.BUFFERS * full_gemm.PIECE**2 * 2
-    assert full_gemm.STAGES * a_stage["128x128"] + pieces + 1024 <= SMEM_LIMIT
+def test_each_configuration_has_as_many_stages_as_fit():
     for tile in TILES:
         config = Config(tile)
         used = config.stages * sum(tile) * 128 + full_gemm.CONSUMERS * full_gemm.BUFFERS * 64 * config.piece_n * 2 + 1024
-        assert used <= SMEM_LIMIT < used + sum(tile) * 128, "as many stages as fit, and not one more"
+        assert used <= SMEM_LIMIT < used + sum(tile) * 128, "and not one more"
         assert config.stages >= 4 and tile[1] % config.piece_n == 0 and tile[0] % 64 == 0
 
 
@@ -333,7 +312,8 @@ def test_buffers_that_a_kernel_cannot_take_are_refused_before_the_launch():
 
     assert _start(1, buffer(), 8, "torch.float16") == 4112
     for given, base, words in (
-        (buffer(is_cuda=False), 0, "operand 2 is on the cpu"), (buffer(dtype="torch.float32"), 0, "holds torch.float32; .* for torch.float16"),
+        (buffer(is_cuda=False), 0, "operand 2 is on the cpu"),
+        (buffer(dtype="torch.float32"), 0, "holds torch.float32; the kernel was compiled for torch.float16"),
         (buffer(at=4100), 0, "begins 4 bytes past"), (buffer(), 3, "begins 6 bytes past"),
     ):  # fmt: skip
         with pytest.raises(LadderError, match=words):
