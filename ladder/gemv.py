@@ -52,7 +52,7 @@ def lane_sum(mA: cute.Tensor, mX: cute.Tensor, m: cutlass.Int32, lane: cutlass.I
     sums = cute.make_rmem_tensor(VECTOR, cutlass.Float32)  # so many, so that one product need not wait for the last
     sums.fill(0.0)
     load_inside(tAgA[None, None, 0], tXcX[None, None, 0], K, ahead)
-    for tile in cutlass.range(cute.size(tXgX, mode=[2]), unroll=2):  # by twos, `ahead` becomes `a` by name, and nothing waits to be moved
+    for tile in cutlass.range(cute.size(tXgX, mode=[2]), unroll=2):  # by twos, the buffers change their names and nothing is moved
         a.store(ahead.load())
         load_inside(tAgA[None, None, tile + 1], tXcX[None, None, tile + 1], K, ahead)  # past the last tile it loads nothing
         load_inside(tXgX[None, None, tile], tXcX[None, None, tile], K, x)
