@@ -128,10 +128,13 @@ def add_in_fp32(torch, reduced: bool = False) -> None:
 
 
 def rung_call(name: str, problem: Problem):
+    """A rung, compiled for the problem. Raises LadderError if it does not take it."""
     import cutlass
 
     from ladder import binding
 
+    if problem.pair not in RUNGS[name].pairs(8, 8, 8):
+        raise LadderError(f"it takes no {problem.pair}")
     if name in NO_TENSOR_CORES:  # they take any layouts, and ask for nothing themselves
         for letter, each in zip("ABC", problem.operands, strict=True):
             need_span(letter, each.layout.shape, each.layout.stride, by_tma=False)
@@ -160,20 +163,18 @@ def peer_call(name: str, torch):
     return reduced
 
 
-def measure(problem: Problem, rungs, peers, rounds: int) -> tuple[dict, list[str]]:
-    """(times by name of what is right, what was wrong). A rung that does not take this problem is left out, and told.
-
-    Raises LadderError if cuBLAS is wrong, or no rung is left: nothing can be compared then.
-    """
+def right_calls(problem: Problem, rungs, peers) -> tuple[dict, list[str]]:
+    """(cuBLAS and what else is right, by name; what is wrong). A rung that does not take this problem is left out, and told."""
     calls, wrong = {"cublas": lambda a, b, c: problem.torch.mm(a, b.T, out=c)}, []
+    if fault := problem.fault(calls["cublas"]):
+        raise LadderError(f"cuBLAS itself is wrong: {fault}")
     for name in (*rungs, *peers):
-        if name in RUNGS and problem.pair not in RUNGS[name].pairs(8, 8, 8):
-            print(f"       {name} is left out: it takes no {problem.pair}", flush=True)
-            continue
         try:
             if name in PEERS:
                 print(f"       tuning {name} ...", flush=True)
-            call = peer_call(name, problem.torch) if name in PEERS else rung_call(name, problem)
+                call = peer_call(name, problem.torch)
+            else:
+                call = rung_call(name, problem)
             fault = problem.fault(call, exact=name in RUNGS)
         except LadderError as error:
             print(f"       {name} is left out: {error}", flush=True)
@@ -186,8 +187,15 @@ def measure(problem: Problem, rungs, peers, rounds: int) -> tuple[dict, list[str
             wrong.append(f"{name} at {problem.mnk} {problem.pair}: {fault}")
         else:
             calls[name] = call
-    if fault := problem.fault(calls["cublas"]):
-        raise LadderError(f"cuBLAS itself is wrong: {fault}")
+    return calls, wrong
+
+
+def measure(problem: Problem, rungs, peers, rounds: int) -> tuple[dict, list[str]]:
+    """(times by name of what is right before and after, what was wrong).
+
+    Raises LadderError if cuBLAS is wrong, or no rung is left: nothing can be compared then.
+    """
+    calls, wrong = right_calls(problem, rungs, peers)
     if not any(name in RUNGS for name in calls):
         raise LadderError("; ".join(["no rung is left to be timed", *wrong]))
     times = {}

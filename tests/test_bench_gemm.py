@@ -132,8 +132,13 @@ def measured(monkeypatch, tmp_path, capsys):
         def call(name, torch):
             return lambda a, b, c: (rungs | dict(peers))[name](torch, a, b, c)
 
+        def rung_call(name, problem):
+            if problem.pair != "TN":
+                raise LadderError(f"it takes no {problem.pair}")
+            return call(name, problem.torch)
+
         monkeypatch.setattr(bench, "RUNGS", {name: RUNGS["wgmma"] for name in rungs})
-        monkeypatch.setattr(bench, "rung_call", lambda name, problem: call(name, problem.torch))
+        monkeypatch.setattr(bench, "rung_call", rung_call)
         monkeypatch.setattr(bench, "peer_call", call)
         monkeypatch.setattr(bench, "check_rung", checks)
         monkeypatch.setattr(bench, "rung_code", lambda name: "c0de")
@@ -205,9 +210,14 @@ def test_a_shape_that_has_no_room_does_not_end_the_run(measured, tmp_path):
 
 @pytest.mark.parametrize("name", ["naive", "tiled", "tiled_swizzled"])
 def test_rungs_that_ask_nothing_of_their_operands_are_not_run_past_32_bits(name):
-    problem = SimpleNamespace(operands=bare_gemm(2**16, 2**16, 64), dtype_name="float16")
+    problem = SimpleNamespace(operands=bare_gemm(2**16, 2**16, 64), dtype_name="float16", pair="TN")
     with pytest.raises(LadderError, match="C spans 4294967296 slots"):
         bench.rung_call(name, problem)
+
+
+def test_a_rung_is_not_compiled_for_operands_that_it_does_not_take():
+    with pytest.raises(LadderError, match="it takes no NN"):
+        bench.rung_call("wgmma", SimpleNamespace(pair="NN"))
 
 
 def test_a_rung_that_fails_its_check_at_ragged_sizes_is_not_timed(measured):
