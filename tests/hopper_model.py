@@ -26,7 +26,7 @@ INTEGER = {
     "selp": lambda a, b, p: a if p else b, "setp.eq": lambda a, b: a == b, "setp.ne": lambda a, b: a != b,
     "setp.lt": lambda a, b: a < b, "setp.le": lambda a, b: a <= b, "setp.gt": lambda a, b: a > b, "setp.ge": lambda a, b: a >= b,
 }  # fmt: skip
-NOTED = "mbarrier", "bar", "cp.async", "wgmma", "stmatrix", "fence"  # what other threads notice: before these any may run
+NOTED = "mbarrier", "bar", "cp.async", "wgmma", "stmatrix", "fence", "elect"  # what other threads notice: before these any may run
 NO_EFFECT = "setmaxnreg", "fence.mbarrier_init", "wgmma.fence", "barrier.cluster.wait"  # here; TRACES has them
 
 
@@ -173,9 +173,7 @@ class Thread:
         """What no other thread notices."""
         name, _, kind = op.rpartition(".")
         inside = re.findall(r"[^{},\s]+", x[1]) if len(x) > 1 else []
-        if op.startswith("elect"):
-            result, x = self.lane == 0, [x[0].split("|")[1]]
-        elif op.startswith("mapa"):
+        if op.startswith("mapa"):
             result = self.get(x[2]) + 1 << 24 | self.get(x[1])
         elif op.startswith("ld.param"):
             result = self.cluster.built.accumulate if kind == "b8" else 0  # else C's address
@@ -217,6 +215,9 @@ class Thread:
                 bar[:] = 0, now + 1
             if not op.startswith("bar.arrive"):
                 yield from self.until(lambda: bar[1] != now)
+        elif op.startswith("elect"):  # .sync: no lane goes on before all have come
+            yield from self.together()
+            self.registers[x[0].split("|")[1]] = self.lane == 0
         elif op.startswith("wgmma.commit"):
             self.groups.append(self.group)
             self.group = set(), []
@@ -274,13 +275,19 @@ class Thread:
             self.group[0].add(register)
 
     def wait_group(self, most):
-        """The lanes of a warp wait together."""
-        self.waits, now = self.waits + 1, self.waits + 1
-        warp = [thread for thread in self.cluster.threads if (thread.rank, thread.number // 32) == (self.rank, self.number // 32)]
-        if all(thread.waits == now for thread in warp):
+        def end_groups(warp):
             for thread in warp:
                 while len(thread.groups) > most:
                     self.cluster.readers.subtract(thread.groups.pop(0)[1])
+
+        yield from self.together(end_groups)
+
+    def together(self, then=lambda warp: None):
+        """The lanes of a warp wait for each other; when the last has come, `then` happens."""
+        self.waits, now = self.waits + 1, self.waits + 1
+        warp = [thread for thread in self.cluster.threads if (thread.rank, thread.number // 32) == (self.rank, self.number // 32)]
+        if all(thread.waits == now for thread in warp):
+            then(warp)
         yield from self.until(lambda: all(thread.waits >= now for thread in warp))
 
     def store_piece(self, x):
