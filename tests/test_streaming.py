@@ -120,6 +120,19 @@ def test_the_bytes_that_must_be_moved():
 # --- without a GPU
 
 
+@pytest.mark.parametrize("size, words, checked, timed", [
+    ("100000003", "too large to be checked element by element", None, [(100000003,)]),
+    ("5003", "too small to be timed: timed at 268435456", [(5003,)], None), ("1000000", "", [(1000000,)], [(1000000,)]),
+])  # fmt: skip
+def test_a_size_that_is_not_checked_or_not_timed_is_told(size, words, checked, timed, monkeypatch, capsys):
+    asked = []
+    monkeypatch.setattr(streaming, "through_sizes", lambda stream, kernel, host, sizes, times: asked.append((sizes, times)))
+    monkeypatch.setattr("sys.argv", ["elementwise", "--size", size])
+    streaming.main(ELEMENTWISE, None, None)
+    said = capsys.readouterr().out
+    assert (words in said if words else not said) and asked == [(checked, timed)]
+
+
 def test_importing_it_needs_neither_torch_nor_the_dsl():
     code = "import sys; from ladder import streaming; assert not {'torch', 'cutlass'} & set(sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
