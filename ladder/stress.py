@@ -78,14 +78,17 @@ def told_of(sms: int | None):
 def measure() -> dict:
     """Run everything. Returns {"rungs": {name: {"repeats", "different", "error"}}, "memcheck": faults, "racecheck": hazards, ...}.
 
-    A tool that cannot run here is None. Raises LadderError without a GPU.
+    A tool that is not here is None, one that fails is words that say so. Raises LadderError without a GPU.
     """
     machine = preflight()
     if not machine.can_run:
         raise LadderError(f"races show themselves on a GPU: {machine.verdict}")
     about = {"gpu": machine.gpu, "driver": machine.driver, "date": datetime.now(UTC).isoformat(timespec="seconds")}
-    rungs = {name: repeat(run) for name, run in runs().items()}
-    return about | {"rungs": rungs} | {tool: sanitize(tool) for tool in TOOLS}
+    rungs = {}
+    for name, run in (todo := runs()).items():
+        print(f"[{len(rungs) + 1}/{len(todo)}] {name}", flush=True)  # before it runs: a kernel that waits for ever is named
+        rungs[name] = repeat(run)
+    return about | {"rungs": rungs} | {tool: _tried(tool) for tool in TOOLS}
 
 
 def repeat(run: Run, times: int = REPEATS) -> dict:
@@ -130,6 +133,14 @@ def run_small() -> None:
             raise LadderError(f"{name} is wrong at {SMALL}: relative error {error:.1e}")
 
 
+def _tried(tool: str) -> int | str | None:
+    print(f"{tool} ...", flush=True)
+    try:
+        return sanitize(tool)
+    except LadderError as error:
+        return str(error)
+
+
 def sanitize(tool: str) -> int | None:
     """How many faults compute-sanitizer finds in `run_small`; None where there is no such program. Raises LadderError if it fails."""
     program = shutil.which("compute-sanitizer")
@@ -153,7 +164,13 @@ def faults(record: dict) -> list[str]:
     rungs = record["rungs"].items()
     found = [f"{name}: {each['different']} of {each['repeats']} results differ" for name, each in rungs if each["different"]]
     found += [f"{name}: relative error {each['error']:.1e}" for name, each in rungs if not each["error"] < BOUND]
-    return found + [f"{tool} finds {record[tool]} faults" for tool in TOOLS if record[tool]]
+    return found + [_in_words(tool, record[tool]) for tool in TOOLS if record[tool]]
+
+
+def _in_words(tool: str, found: int | str | None) -> str:
+    if found is None:
+        return f"{tool} was not run: there is no compute-sanitizer here"
+    return found if isinstance(found, str) else f"{tool} finds {found} faults"
 
 
 def main() -> int:
@@ -166,7 +183,7 @@ def main() -> int:
     for name, each in record["rungs"].items():
         print(f"{name:<45}{each['repeats']} times: {each['different']} differ, error {each['error']:.1e}")
     for tool in TOOLS:
-        print(f"{tool:<45}{'not run: there is no compute-sanitizer here' if record[tool] is None else f'{record[tool]} faults'}")
+        print(_in_words(tool, record[tool]))
     print("\n".join(faults(record)))
     return 1 if faults(record) else 0
 

@@ -18,15 +18,15 @@ import numpy as np
 from ladder.errors import LadderError
 
 MOST_SETS = 4096
-SAMPLE_MS = 2.0  # how long a candidate is timed at once, at the least
+ALONE_MS = 100.0  # a candidate that ran for so long before it is timed has a clock of its own
 
 
 @dataclass(frozen=True)
 class Timing:
     """ms: median of one call. spread: from the 10th to the 90th percentile, as a part of the median. rounds: samples taken.
 
-    clock_mhz, watts, celsius: medians of what nvidia-smi said while this candidate ran alone; if it said nothing then, of the whole run;
-    None where it said nothing at all.
+    clock_mhz, watts, celsius: medians of what nvidia-smi said while this candidate ran alone, or where that is too short, of the whole
+    run; None where it said nothing.
     """
 
     name: str
@@ -43,12 +43,22 @@ class Timing:
         return {"ms": round(self.ms, 6), "spread": round(self.spread, 4)} | state
 
 
-def timed(candidates: dict, set_bytes: int, *, rounds: int = 11, settle: float = 1.0, lead_ms: float = 10.0) -> dict[str, Timing]:
+def timed(
+    candidates: dict,
+    set_bytes: int,
+    *,
+    rounds: int = 11,
+    settle: float = 1.0,
+    lead_ms: float = 10.0,
+    sample_ms: float = 2.0,
+    captured=lambda: None,
+) -> dict[str, Timing]:
     """Time candidates against each other.
 
     candidates: name -> make(i), which returns call(), one launch on the i-th set of inputs, compiled already. The calls must not
     wait for the GPU: they are captured into a graph. set_bytes: what one call reads and writes. settle: seconds of warm-up. lead_ms:
-    how long a candidate runs before it is timed; with 100 or more the clock is its own, and is told.
+    how long a candidate runs before it is timed; with ALONE_MS or more, the clock of the second half of it on is told as its own.
+    sample_ms: how long it is timed at once, at the least. captured(): called before the graphs run, to spoil what making them wrote.
     Raises LadderError without a GPU, or where inputs are too small to rotate past the L2.
     """
     import torch
@@ -58,16 +68,17 @@ def timed(candidates: dict, set_bytes: int, *, rounds: int = 11, settle: float =
     sets = _sets(set_bytes, getattr(torch.cuda.get_device_properties(0), "L2_cache_size", 64 << 20))
     calls = {name: [make(i) for i in range(sets)] for name, make in candidates.items()}  # kept: a graph does not hold its buffers
     graphs = {name: _graph(torch, each) for name, each in calls.items()}
+    captured()
     with _Sampler(str(torch.cuda.get_device_properties(0).uuid)) as sampler:
         once = _settle(torch, graphs, settle)
-        lead, repeats = ({name: max(1, math.ceil(least / ms)) for name, ms in once.items()} for least in (lead_ms, SAMPLE_MS))
+        lead, repeats = ({name: max(1, math.ceil(least / ms)) for name, ms in once.items()} for least in (lead_ms, sample_ms))
         sampler.start()
         samples, windows = {name: [] for name in graphs}, {name: [] for name in graphs}
         for _ in range(rounds):
-            for name, (ms, window) in _round(torch, graphs, lead, repeats).items():
+            for name, (ms, (begin, end)) in _round(torch, graphs, lead, repeats).items():
                 samples[name].append(ms / (repeats[name] * sets))
-                windows[name].append(window)
-        states = {name: sampler.medians(windows[name]) for name in graphs}
+                windows[name].append((begin + lead_ms / 2000, end))
+        states = {name: sampler.medians(windows[name] if lead_ms >= ALONE_MS else None) for name in graphs}
     return {name: _timing(name, np.array(ms), states[name]) for name, ms in samples.items()}
 
 
@@ -153,13 +164,14 @@ class _Sampler:
         """Forget what was read so far."""
         self.rows.clear()
 
-    def medians(self, windows=()) -> tuple[float | None, float | None, float | None]:
-        """(MHz, watts, celsius): of what was asked and answered within one of these (begin, end), or of all if nothing was.
+    def medians(self, windows=None) -> tuple[float | None, float | None, float | None]:
+        """(MHz, watts, celsius): of what was asked and answered within one of these (begin, end); of all without them.
 
         None for what nvidia-smi did not say.
         """
+        windows = [(-math.inf, math.inf)] if windows is None else windows
         inside = [row for asked, told, row in self.rows if any(begin <= asked and told <= end for begin, end in windows)]
-        columns = list(zip(*(inside or [row for *_, row in self.rows]), strict=True)) or [()] * 3
+        columns = list(zip(*inside, strict=True)) or [()] * 3
         return tuple(float(np.median(known)) if (known := [x for x in column if x is not None]) else None for column in columns)
 
     def _sample(self):
@@ -173,9 +185,9 @@ class _Sampler:
             except (OSError, subprocess.TimeoutExpired):
                 return
             row = [_number(field) for field in said.stdout.strip().split(",")]
-            if said.returncode or len(row) != 3:
+            if "not a valid field" in said.stdout:
                 self.power.pop(0)
-            else:
+            elif len(row) == 3:
                 self.rows.append((asked, time.monotonic(), row))
 
 

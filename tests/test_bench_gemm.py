@@ -6,6 +6,7 @@ Where it measures, torch on the CPU stands for the GPU, and functions for the ke
 import importlib.util
 import json
 import os
+from itertools import chain, repeat
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -122,13 +123,15 @@ def measured(monkeypatch, tmp_path, capsys):
     def empty(self, layout):
         return torch.empty_strided(layout.shape, layout.stride, dtype=self.dtype)
 
-    def timed(candidates, spread=0.02):
-        for make in candidates.values():
-            for launch in [make(i) for i in range(3)]:
-                launch()
+    def timed(candidates, captured, spread):
+        launches = [make(i) for make in candidates.values() for i in range(3)]
+        for run in (*launches, captured, *launches):
+            run()
         return times(spread, **dict.fromkeys(candidates, 0.2))
 
-    def run(rungs, arguments=(), cublas=None, checks=lambda name, rng: None, peers=(), spread=0.02):
+    def run(rungs, arguments=(), cublas=None, checks=lambda name, rng: None, peers=(), spreads=()):
+        spreads = chain(spreads, repeat(0.02))
+
         def call(name, torch):
             return lambda a, b, c: (rungs | dict(peers))[name](torch, a, b, c)
 
@@ -144,7 +147,7 @@ def measured(monkeypatch, tmp_path, capsys):
         monkeypatch.setattr(bench, "rung_code", lambda name: "c0de")
         if cublas:
             monkeypatch.setattr(torch, "mm", lambda a, b, out: cublas(torch, a, b.T, out))
-        monkeypatch.setattr(bench, "timed", lambda made, *_, **__: timed(made, spread))
+        monkeypatch.setattr(bench, "timed", lambda made, *_, captured, **__: timed(made, captured, next(spreads)))
         size = [] if "--shapes" in arguments else ["--shapes", "40,24,16"]
         status = bench.main(["--rungs", "all", *size, *arguments])
         said, path = capsys.readouterr(), tmp_path / "results/ladder.json"
@@ -178,7 +181,7 @@ def test_what_the_timed_launches_left_is_read(measured):
 
     def tires(torch, a, b, c):
         calls.append(1)
-        return right(torch, a, b, c) if len(calls) < 5 else None  # twice before the timing, then of three sets the first two
+        return right(torch, a, b, c) if len(calls) < 8 else None  # twice before the timing, three times captured, then of three sets two
 
     status, recorded, said = measured({"a": right, "b": tires})
     assert status == 1 and recorded == ["cublas", "a"] and "b at (40, 24, 16) TN: after the timing, set 2: relative error nan" in said
@@ -220,13 +223,15 @@ def test_a_rung_is_not_compiled_for_operands_that_it_does_not_take():
         bench.rung_call("wgmma", SimpleNamespace(pair="NN"))
 
 
-def test_a_rung_that_fails_its_check_at_ragged_sizes_is_not_timed(measured):
+@pytest.mark.parametrize("error", [CheckFailed("TN 8x8x8: it wrote 2 elements outside C"), LadderError("the kernel failed on the GPU")])
+def test_a_rung_that_fails_its_check_at_ragged_sizes_is_not_timed(measured, error, monkeypatch):
     def checks(name, rng):
         if name == "b":
-            raise CheckFailed("TN 8x8x8: it wrote 2 elements outside C")
+            raise error
 
+    monkeypatch.setattr(bench, "rungs_for", lambda arch: ["a", "b"])
     status, recorded, said = measured({"a": right, "b": right}, checks=checks)
-    assert status == 1 and recorded == ["cublas", "a"] and "b: TN 8x8x8: it wrote 2 elements outside C" in said
+    assert status == 1 and recorded == ["cublas", "a"] and f"b: {error}" in said
 
 
 def test_a_rival_that_is_missing_or_fails_does_not_end_the_run(measured, monkeypatch):
@@ -253,8 +258,23 @@ def test_the_ladder_is_drawn_of_a_settled_run_only(measured, tmp_path, monkeypat
     assert measured({"a": right, "b": right})[0] == 0 and len(drawn) == 1
     rows = json.loads((tmp_path / "results/ladder.json").read_text())
     assert [row["rung"] for row in rows if row.get("ladder")] == ["cublas", "a", "b"], "others of the same size stay beside them"
-    status, recorded, said = measured({"a": right, "b": right}, spread=0.2)
-    assert status == 1 and len(drawn) == 1 and "had not settled, measure again; spreads of cublas 20%" in said and "a" in recorded
+    status, recorded, said = measured({"a": right, "b": right}, spreads=[0.2])
+    assert status == 0 and len(drawn) == 2 and "not settled, measured again; spreads of cublas 20%, a 20%" in said
+    before = (tmp_path / "results/ladder.json").read_text()
+    status, recorded, said = measured({"a": right, "b": right}, spreads=[0.2, 0.2])
+    assert status == 1 and len(drawn) == 2 and "is not recorded, since the clock did not settle" in said
+    assert (tmp_path / "results/ladder.json").read_text() == before
+
+
+def test_what_was_written_while_a_graph_was_made_does_not_count(measured):
+    calls = []
+
+    def escapes(torch, a, b, c):  # twice before the timing, then of three sets while they are captured, and never again
+        calls.append(1)
+        return right(torch, a, b, c) if len(calls) <= 5 else None
+
+    status, recorded, said = measured({"a": right, "b": escapes})
+    assert status == 1 and recorded == ["cublas", "a"] and "b at (40, 24, 16) TN: after the timing, set 0: relative error nan" in said
 
 
 def test_rows_hold_what_is_needed_to_compare_them(measured, tmp_path):

@@ -600,6 +600,14 @@ def test_timed_interleaves_and_takes_medians(monkeypatch, fake_smi):
         timing.timed(slow_and_fast, set_bytes=2)
 
 
+def test_what_making_the_graphs_wrote_can_be_spoilt_before_they_run(monkeypatch, fake_smi):
+    fake_smi("1500, 650.5, 60")
+    torch, seen = StandInTorch(), []
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    timing.timed({"one": torch.candidate("one", 1.0)}, 3000, rounds=1, settle=0, captured=lambda: seen.append(list(torch.timed)))
+    assert seen == [[]] and torch.timed, "after the capture, before anything is timed"
+
+
 def test_sampler_takes_medians(fake_smi):
     fake_smi("1500, 650.5, [N/A]")
     with timing._Sampler("1234") as sampler:
@@ -611,7 +619,8 @@ def test_sampler_takes_medians(fake_smi):
     assert sampler.medians() == (1500, 650.5, None)
     sampler.rows[:] = [(0.9, 1.0, [1500, 600, 50]), (1.9, 2.0, [1200, 700, 52]), (2.9, 3.0, [1300, 690, 54])]
     assert sampler.medians([(1.5, 2.5)]) == (1200, 700, 52) and sampler.medians([(0, 1), (1.9, 3)]) == (1300, 690, 52)
-    assert sampler.medians([(1.95, 2.5), (2, 2.95)]) == sampler.medians() == (1300, 690, 52), "nothing was read then: all of the run"
+    assert sampler.medians([(1.95, 2.5), (2, 2.95)]) == (None, None, None), "nothing was read in these"
+    assert sampler.medians() == (1300, 690, 52), "of the whole run"
     assert timing._Sampler("1234").medians() == (None, None, None)
 
 
@@ -619,7 +628,10 @@ def test_sampler_takes_medians(fake_smi):
 def test_sampler_asks_older_drivers_for_the_mean_power(fake_smi, knows, watts):
     fake_smi("")
     answers = f"""#!/bin/sh
-case "$3" in *{knows}*) case "$3" in *instant*) echo 1500, 1, 50;; *) echo 1500, 2, 50;; esac;; *) echo no such field; exit 2;; esac
+case "$3" in
+*{knows}*) case "$3" in *instant*) echo 1500, 1, 50;; *) echo 1500, 2, 50;; esac;;
+*) echo "This is not a valid field to query."; exit 2;;
+esac
 """
     Path(os.environ["PATH"].split(":")[0], "nvidia-smi").write_text(answers)
     with timing._Sampler("1234") as sampler:

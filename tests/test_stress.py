@@ -24,7 +24,7 @@ def with_rung(**changed):
 @pytest.mark.parametrize("found, words", [
     (GOOD, []), (with_rung(different=3), ["naive: 3 of 200 results differ"]), (with_rung(error=2e-3), ["naive: relative error 2.0e-03"]),
     (with_rung(error=float("nan")), ["naive: relative error nan"]), (GOOD | {"memcheck": 2}, ["memcheck finds 2 faults"]),
-    (GOOD | {"racecheck": 1}, ["racecheck finds 1 faults"]),
+    (GOOD | {"racecheck": 1}, ["racecheck finds 1 faults"]), (GOOD | {"racecheck": "it was not done"}, ["it was not done"]),
 ])  # fmt: skip
 def test_faults_in_words(found, words):
     assert stress.faults(found) == words
@@ -78,6 +78,33 @@ def test_every_persistent_rung_is_told_of_few_sms_and_every_configuration_is_run
     found = stress.runs()
     assert set(RUNGS) <= set(found) and len(found) == len(RUNGS) + 3 * (len(names) + len(TILES) * len(CLUSTERS))
     assert {-(-mnk[2] // TILE_K) for mnk in stress.SHORT} == {1, 2}
+
+
+def test_a_run_is_named_before_it_may_hang_and_a_tool_that_fails_loses_nothing(monkeypatch, capsys):
+    monkeypatch.setattr(stress, "preflight", lambda: Preflight("3.11", "Linux", "G", "580", "sm_90a", "4.8.1", ("cu13",), "2.13", True))
+    monkeypatch.setattr(stress, "runs", lambda: {"a": "run of a", "b": "run of b"})
+    told = []
+    monkeypatch.setattr(stress, "repeat", lambda run: told.append((run, capsys.readouterr().out)) or GOOD["rungs"]["naive"])
+
+    def sanitize(tool):
+        if tool == "racecheck":
+            raise LadderError("racecheck was not done")
+        return 0
+
+    monkeypatch.setattr(stress, "sanitize", sanitize)
+    found = stress.measure()
+    assert told == [("run of a", "[1/2] a\n"), ("run of b", "[2/2] b\n")] and list(found["rungs"]) == ["a", "b"]
+    assert found["memcheck"] == 0 and stress.faults(found) == ["racecheck was not done"]
+
+
+def test_a_sanitizer_that_takes_too_long(monkeypatch):
+    def forever(command, timeout, **_):
+        raise stress.subprocess.TimeoutExpired(command, timeout)
+
+    monkeypatch.setattr(stress.shutil, "which", lambda name: f"/bin/{name}")
+    monkeypatch.setattr(stress.subprocess, "run", forever)
+    with pytest.raises(LadderError, match="memcheck was not done after 600 s"):
+        stress.sanitize("memcheck")
 
 
 def test_without_a_gpu(monkeypatch, capsys):
