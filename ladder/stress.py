@@ -25,7 +25,7 @@ from ladder.checks import BOUND, relative_error_there
 from ladder.errors import LadderError
 from ladder.operands import bare_gemm
 from ladder.preflight import preflight
-from ladder.rungs import RUNGS
+from ladder.rungs import RUNGS, rungs_for
 
 ROOT = Path(__file__).resolve().parent.parent
 PATH = ROOT / "results/stress.json"
@@ -76,7 +76,7 @@ def told_of(sms: int | None):
 
 
 def measure() -> dict:
-    """Run everything. Returns {"rungs": {name: {"repeats", "different", "error"}}, "memcheck": faults, "racecheck": hazards, ...}.
+    """Run what this GPU can: {"rungs": {name: {"repeats", "different", "error"}}, "memcheck": faults, "racecheck": hazards, ...}.
 
     A tool that is not here is None, one that fails is words that say so. Raises LadderError without a GPU.
     """
@@ -84,8 +84,9 @@ def measure() -> dict:
     if not machine.can_run:
         raise LadderError(f"races show themselves on a GPU: {machine.verdict}")
     about = {"gpu": machine.gpu, "driver": machine.driver, "date": datetime.now(UTC).isoformat(timespec="seconds")}
-    rungs = {}
-    for name, run in (todo := runs()).items():
+    rungs, here = {}, rungs_for(machine.arch)
+    todo = {name: run for name, run in runs().items() if name.split(",")[0] in here}
+    for name, run in todo.items():
         print(f"[{len(rungs) + 1}/{len(todo)}] {name}", flush=True)  # before it runs: a kernel that waits for ever is named
         rungs[name] = repeat(run)
     return about | {"rungs": rungs} | {tool: _tried(tool) for tool in TOOLS}
@@ -125,8 +126,8 @@ def _problem(run: Run):
 
 def run_small() -> None:
     """Each rung once at SMALL, on FEWEST SMs: what the sanitizer watches. Raises LadderError for a wrong product."""
-    for name, rung in RUNGS.items():
-        launch, (a, b, c), want = _problem(Run(rung.gemm, SMALL, FEWEST))
+    for name in rungs_for(preflight().arch):
+        launch, (a, b, c), want = _problem(Run(RUNGS[name].gemm, SMALL, FEWEST))
         launch(a, b, c)
         error = relative_error_there(c, want)
         if not error < BOUND:

@@ -82,7 +82,7 @@ def test_every_persistent_rung_is_told_of_few_sms_and_every_configuration_is_run
 
 def test_a_run_is_named_before_it_may_hang_and_a_tool_that_fails_loses_nothing(monkeypatch, capsys):
     monkeypatch.setattr(stress, "preflight", lambda: Preflight("3.11", "Linux", "G", "580", "sm_90a", "4.8.1", ("cu13",), "2.13", True))
-    monkeypatch.setattr(stress, "runs", lambda: {"a": "run of a", "b": "run of b"})
+    monkeypatch.setattr(stress, "runs", lambda: {"naive": "run of naive", "tiled, 4 SMs": "run of tiled", "unknown": "not run here"})
     told = []
     monkeypatch.setattr(stress, "repeat", lambda run: told.append((run, capsys.readouterr().out)) or GOOD["rungs"]["naive"])
 
@@ -93,7 +93,8 @@ def test_a_run_is_named_before_it_may_hang_and_a_tool_that_fails_loses_nothing(m
 
     monkeypatch.setattr(stress, "sanitize", sanitize)
     found = stress.measure()
-    assert told == [("run of a", "[1/2] a\n"), ("run of b", "[2/2] b\n")] and list(found["rungs"]) == ["a", "b"]
+    assert told == [("run of naive", "[1/2] naive\n"), ("run of tiled", "[2/2] tiled, 4 SMs\n")]
+    assert list(found["rungs"]) == ["naive", "tiled, 4 SMs"]
     assert found["memcheck"] == 0 and stress.faults(found) == ["racecheck was not done"]
 
 
