@@ -20,6 +20,7 @@ import os
 import subprocess
 import sys
 from datetime import UTC, datetime
+from functools import partial
 from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
@@ -103,11 +104,10 @@ class Problem:
         same = self.torch.equal(self._run(call, a, b), (a.float() @ b.float().T).to(self.dtype))
         return "" if same else "not exact on small integers"
 
-    def forget(self) -> None:
-        """Fill what the candidates have made with NaN."""
-        for made in self.results.values():
-            for c in made:
-                c.fill_(float("nan"))
+    def forget(self, names) -> None:
+        """Fill what these candidates have made with NaN."""
+        for c in (c for name in names for c in self.results[name]):
+            c.fill_(float("nan"))
 
     def fault_after(self, name: str) -> str:
         """What is wrong with what the timed launches of a candidate left; "" if nothing is."""
@@ -221,7 +221,7 @@ def time_groups(problem: Problem, calls: dict, rounds: int) -> dict:
     for slow in (False, True):
         made = {name: problem.rotating(name, call) for name, call in calls.items() if (name in NO_TENSOR_CORES) == slow}
         if made:
-            options = {"settle": 3.0, "lead_ms": 300, "sample_ms": 20, "captured": problem.forget}
+            options = {"settle": 3.0, "lead_ms": 300, "sample_ms": 20, "captured": partial(problem.forget, list(made))}
             times |= timed(made, problem.set_bytes, rounds=rounds, **options)
     return times
 

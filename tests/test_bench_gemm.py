@@ -266,6 +266,11 @@ def test_the_ladder_is_drawn_of_a_settled_run_only(measured, tmp_path, monkeypat
     assert (tmp_path / "results/ladder.json").read_text() == before
 
 
+def test_rungs_without_tensor_cores_are_timed_after_the_others_and_spoil_nothing_of_theirs(measured):
+    status, recorded, said = measured({"naive": right, "a": right})
+    assert status == 0 and recorded == ["cublas", "a", "naive"] and "wrong" not in said and "nan" not in said
+
+
 def test_what_was_written_while_a_graph_was_made_does_not_count(measured):
     calls = []
 
