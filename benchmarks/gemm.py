@@ -16,7 +16,6 @@ fp16. Exit status 1 if something was wrong or did not settle, 2 without a GPU.
 """
 
 import argparse
-import os
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -34,7 +33,7 @@ from ladder.errors import LadderError
 from ladder.harness import check_rung, preflight, timed
 from ladder.needs import need_span
 from ladder.operands import bare_gemm, operand_pairs
-from ladder.record import merged, read_json, rung_code, write_json
+from ladder.record import environment, merged, read_json, rung_code, write_json
 from ladder.rungs import RUNGS, SIZE, rungs_for
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -251,10 +250,10 @@ print(imported - began, time.perf_counter() - imported)
 
 def show_compile_times(rungs, mnk, pair: str, dtype: str) -> list[str]:
     """Print how long it takes in a process that does nothing else: the imports, and the compile itself. Returns what went wrong."""
-    wrong, path = [], os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    wrong = []
     for name in rungs:
         command = [sys.executable, "-c", COMPILE, name, pair, DSL_TYPES[dtype], *map(str, mnk)]
-        done = subprocess.run(command, cwd=ROOT, env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True)
+        done = subprocess.run(command, cwd=ROOT, env=environment(ROOT), capture_output=True, text=True)
         if done.returncode:
             wrong.append(f"{name} is not compiled by a fresh process: {(done.stderr.strip().splitlines() or ['no word'])[-1]}")
             continue

@@ -162,9 +162,8 @@ def run_notebook(path: Path) -> tuple[list[dict], list[dict], list[str]]:
     faults = []
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "checks.jsonl"
-        path_list = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
         progress = str(Path(folder) / "progress.json")
-        env = os.environ | {"PYTHONPATH": path_list, "LADDER_CHECKS": str(log), "LAYOUTVIZ_PROGRESS": progress}
+        env = environment(ROOT) | {"LADDER_CHECKS": str(log), "LAYOUTVIZ_PROGRESS": progress}
         client = NotebookClient(notebook, timeout=CELL_SECONDS, kernel_name="python3", resources={"metadata": {"path": str(path.parent)}})
         try:
             client.execute(env=env)
@@ -181,6 +180,11 @@ def run_notebook(path: Path) -> tuple[list[dict], list[dict], list[str]]:
     return on_gpu, times, faults
 
 
+def environment(root: Path) -> dict[str, str]:
+    """This process's environment, in which a child finds the packages at root first."""
+    return os.environ | {"PYTHONPATH": os.pathsep.join([str(root), *filter(None, [os.environ.get("PYTHONPATH")])])}
+
+
 def _last_line(text: str) -> str:
     plain = re.sub(r"\x1b\[[0-9;]*m", "", text).strip()
     return plain.splitlines()[-1] if plain else "a cell failed without a word"
@@ -195,9 +199,8 @@ def _record_rungs(root: Path, machine: Preflight, again: bool) -> bool:
         return True
     print(f"ladder: {', '.join(due) or 'nothing'} changed; all rungs are checked, and timed in one run ...", flush=True)
     command = [sys.executable, "benchmarks/gemm.py", "--rungs", "all", "--shapes", ",".join(map(str, SIZE)), "--peers", "quack,triton"]
-    path = os.pathsep.join([str(root), *filter(None, [os.environ.get("PYTHONPATH")])])
     try:
-        return subprocess.run(command, cwd=root, env=os.environ | {"PYTHONPATH": path}, timeout=LADDER_SECONDS).returncode == 0
+        return subprocess.run(command, cwd=root, env=environment(root), timeout=LADDER_SECONDS).returncode == 0
     except subprocess.TimeoutExpired:
         print(f"ladder: not done after {LADDER_SECONDS} s", flush=True)
         return False

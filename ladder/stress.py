@@ -41,8 +41,9 @@ SECONDS = 600
 
 @dataclass(frozen=True)
 class Run:
-    """A GEMM at M, N, K. sms: how many SMs a persistent one is told of; None: of all."""
+    """A rung's GEMM at M, N, K. sms: how many SMs a persistent one is told of; None: of all."""
 
+    rung: str
     gemm: Callable
     mnk: tuple[int, int, int] = LONG
     sms: int | None = None
@@ -52,12 +53,12 @@ def runs() -> dict[str, Run]:
     """What is repeated, by name: each rung; the persistent ones on FEW SMs, too; each configuration of hopper_gemm. Needs the DSL."""
     from ladder import hopper_gemm
 
-    found = {name: Run(rung.gemm) for name, rung in RUNGS.items()}
+    found = {name: Run(name, rung.gemm) for name, rung in RUNGS.items()}
     for name in persistent_modules():
-        found |= {f"{name}, {FEW} SMs, K {mnk[2]}": Run(RUNGS[name].gemm, mnk, FEW) for mnk in (LONG, *SHORT)}
+        found |= {f"{name}, {FEW} SMs, K {mnk[2]}": Run(name, RUNGS[name].gemm, mnk, FEW) for mnk in (LONG, *SHORT)}
     configs = (hopper_gemm.Config(tile, cluster) for tile in hopper_gemm.TILES for cluster in hopper_gemm.CLUSTERS)
     for config, mnk in product(configs, (LONG, *SHORT)):
-        found[f"hopper_gemm, {config.tile} in {config.cluster}, K {mnk[2]}"] = Run(hopper_gemm.gemm_with(config), mnk, FEW)
+        found[f"hopper_gemm, {config.tile} in {config.cluster}, K {mnk[2]}"] = Run("hopper_gemm", hopper_gemm.gemm_with(config), mnk, FEW)
     return found
 
 
@@ -85,7 +86,7 @@ def measure() -> dict:
         raise LadderError(f"races show themselves on a GPU: {machine.verdict}")
     about = {"gpu": machine.gpu, "driver": machine.driver, "date": datetime.now(UTC).isoformat(timespec="seconds")}
     rungs, here = {}, rungs_for(machine.arch)
-    todo = {name: run for name, run in runs().items() if name.split(",")[0] in here}
+    todo = {name: run for name, run in runs().items() if run.rung in here}
     for name, run in todo.items():
         print(f"[{len(rungs) + 1}/{len(todo)}] {name}", flush=True)  # before it runs: a kernel that waits for ever is named
         rungs[name] = repeat(run)
@@ -127,7 +128,7 @@ def _problem(run: Run):
 def run_small() -> None:
     """Each rung once at SMALL, on FEWEST SMs: what the sanitizer watches. Raises LadderError for a wrong product."""
     for name in rungs_for(preflight().arch):
-        launch, (a, b, c), want = _problem(Run(RUNGS[name].gemm, SMALL, FEWEST))
+        launch, (a, b, c), want = _problem(Run(name, RUNGS[name].gemm, SMALL, FEWEST))
         launch(a, b, c)
         error = relative_error_there(c, want)
         if not error < BOUND:

@@ -51,20 +51,23 @@ def test_a_sanitizer_that_is_missing_or_fails(monkeypatch):
             stress.sanitize("memcheck")
 
 
-@pytest.mark.parametrize("name, run", [(name, run) for name, run in stress.runs().items() if run.sms])
-def test_on_few_sms_each_block_gets_tile_after_tile(name, run, monkeypatch):
-    assert tiles_of_a_block(name.split(",")[0], run, monkeypatch) >= 5 * (1 + ("pingpong" in name or "_gemm" in name)), "each warpgroup too"
+ON_FEW_SMS = {name: run for name, run in stress.runs().items() if run.sms}
+
+
+@pytest.mark.parametrize("run", ON_FEW_SMS.values(), ids=ON_FEW_SMS)
+def test_on_few_sms_each_block_gets_tile_after_tile(run, monkeypatch):
+    turns = run.rung in ("pingpong", "full_gemm", "hopper_gemm")
+    assert tiles_of_a_block(run, monkeypatch) >= 5 * (1 + turns), "each warpgroup too"
 
 
 @pytest.mark.parametrize("name", list(stress.persistent_modules()))
 def test_so_it_does_under_the_sanitizer(name, monkeypatch):
-    run = stress.Run(RUNGS[name].gemm, stress.SMALL, stress.FEWEST)
-    assert tiles_of_a_block(name, run, monkeypatch) >= 5
+    assert tiles_of_a_block(stress.Run(name, RUNGS[name].gemm, stress.SMALL, stress.FEWEST), monkeypatch) >= 5
 
 
-def tiles_of_a_block(name, run, monkeypatch) -> int:
+def tiles_of_a_block(run, monkeypatch) -> int:
     """What a launch deals out, as its trace asks `balanced`: the fewest tiles that a block gets."""
-    module, asked = import_module(f"ladder.{name}"), []
+    module, asked = import_module(f"ladder.{run.rung}"), []
     monkeypatch.setattr(module, "balanced", lambda tiles, most: asked.append((tiles, balanced(tiles, most))) or asked[-1][1])
     with stress.told_of(run.sms):
         lowering.compile_gemm_for(run.gemm, [each.layout for each in bare_gemm(*run.mnk)])
@@ -82,9 +85,10 @@ def test_every_persistent_rung_is_told_of_few_sms_and_every_configuration_is_run
 
 def test_a_run_is_named_before_it_may_hang_and_a_tool_that_fails_loses_nothing(monkeypatch, capsys):
     monkeypatch.setattr(stress, "preflight", lambda: Preflight("3.11", "Linux", "G", "580", "sm_90a", "4.8.1", ("cu13",), "2.13", True))
-    monkeypatch.setattr(stress, "runs", lambda: {"naive": "run of naive", "tiled, 4 SMs": "run of tiled", "unknown": "not run here"})
+    todo = {name: stress.Run(name.split(",")[0], None) for name in ("naive", "tiled, 4 SMs", "for another architecture")}
+    monkeypatch.setattr(stress, "runs", lambda: todo)
     told = []
-    monkeypatch.setattr(stress, "repeat", lambda run: told.append((run, capsys.readouterr().out)) or GOOD["rungs"]["naive"])
+    monkeypatch.setattr(stress, "repeat", lambda run: told.append((run.rung, capsys.readouterr().out)) or GOOD["rungs"]["naive"])
 
     def sanitize(tool):
         if tool == "racecheck":
@@ -93,7 +97,7 @@ def test_a_run_is_named_before_it_may_hang_and_a_tool_that_fails_loses_nothing(m
 
     monkeypatch.setattr(stress, "sanitize", sanitize)
     found = stress.measure()
-    assert told == [("run of naive", "[1/2] naive\n"), ("run of tiled", "[2/2] tiled, 4 SMs\n")]
+    assert told == [("naive", "[1/2] naive\n"), ("tiled", "[2/2] tiled, 4 SMs\n")]
     assert list(found["rungs"]) == ["naive", "tiled, 4 SMs"]
     assert found["memcheck"] == 0 and stress.faults(found) == ["racecheck was not done"]
 
