@@ -1,10 +1,14 @@
-"""The whole Hopper GEMM: C = A B^T in fp16, sums in fp32; ping-pong, persistent, in clusters that share tiles, and C stored by TMA.
+"""The whole Hopper GEMM: C = A B^T in fp16, sums in fp32; cooperative, persistent, in clusters that share tiles, and C stored by TMA.
 
 Who does what, in each of at most as many blocks as the GPU has SMs:
 
     warpgroup 2, one warp    tile after tile: for each 64 of k, when a stage is empty, have TMA fill it with a tile of A and one of B
-    warpgroups 0 and 1       by turns, a tile of C each: multiply the stages as they fill; then sums -> fp16 -> shared memory -> TMA -> C,
-                             while the other one multiplies
+    warpgroups 0 and 1       the upper and the lower half of each tile of C: multiply the stages as they fill; then
+                             sums -> fp16 -> shared memory -> TMA -> C
+
+None of them waits for more than it needs. The loads of the next tile begin while this one is stored; a warpgroup that has handed its last
+piece to TMA begins to multiply, though that piece is not written yet and the other warpgroup may still store. Ping-pong hides stores
+better, but has room for tiles of half the size; where power limits the clock, what those fetch more costs more than is hidden.
 
 Two blocks, one above the other, are a cluster and share each tile of B. A is (M,K), B is (N,K), k contiguous; C is (M,N), n contiguous;
 any sizes whose contiguous mode is a multiple of 8. TMA reads 0 beyond an edge and writes nothing there.
@@ -22,8 +26,8 @@ from cutlass.memory import SmemAllocator
 from ladder.needs import need, need_hopper
 from ladder.persistent import balanced, multiprocessors
 
-TILE_M, TILE_N, TILE_K = 128, 128, 64
-STAGES = 6  # of a tile of A and one of B, 32 KB together
+TILE_M, TILE_N, TILE_K = 128, 256, 64
+STAGES = 4  # of a tile of A and one of B, 48 KB together
 CLUSTER_M = 2  # blocks, one above the other, that share a tile of B
 GROUP = 8  # columns of tiles that are computed side by side: ladder.persistent's bands of rows, turned, as a cluster is two tiles high
 SWIZZLE_BYTES = 8 * 128  # the swizzle repeats every 8 rows of 128 bytes, and goes by the address itself: tiles begin at a multiple
@@ -31,9 +35,9 @@ PIECE = 64  # C leaves in pieces of 64 x 64: 64 rows are one WGMMA's, 64 fp16 on
 BUFFERS = 2  # pieces on their way, for each consumer
 WARPGROUP = 128  # threads
 CONSUMERS = 2  # warpgroups that multiply; the third loads
+ROWS = TILE_M // CONSUMERS  # of a tile, a consumer's
 LOAD_REGISTERS, MULTIPLY_REGISTERS = 40, 232
-TURN = 1  # named barriers 1 and 2: warpgroup 0's and 1's turn at the tensor cores (0 is sync_threads')
-STORED = 3  # named barriers 3 and 4: among the threads of warpgroup 0 and of 1
+STORED = 1  # named barriers 1 and 2: among the threads of warpgroup 0 and of 1 (0 is sync_threads')
 FP16 = cutlass.Float16
 
 
@@ -138,7 +142,7 @@ def full_kernel(
     tma_a: cute.CopyAtom, tA: cute.Tensor, tma_b: cute.CopyAtom, tB: cute.Tensor, tma_c: cute.CopyAtom, tC: cute.Tensor, mma: cute.TiledMma,
     layout_a: cute.ComposedLayout, layout_b: cute.ComposedLayout, layout_c: cute.ComposedLayout,
 ):  # fmt: skip
-    """A block takes every clusters-th tile of the raster, for its two consumer warpgroups by turns."""
+    """A block takes every clusters-th tile of the raster, and each of its consumer warpgroups ROWS rows of it."""
     thread, _, _ = cute.arch.thread_idx()
     wg = cute.arch.make_warp_uniform(thread // WARPGROUP)
     block_m, _, cluster = cute.arch.block_idx()  # the grid is (CLUSTER_M, 1, clusters)
@@ -152,7 +156,7 @@ def full_kernel(
     ring = pipeline.PipelineTmaAsync.create(
         num_stages=STAGES,
         producer_group=pipeline.CooperativeGroup(threads),  # one thread arrives at "full"
-        consumer_group=pipeline.CooperativeGroup(threads, 4 * CLUSTER_M),  # at "empty" one of each warp of a warpgroup, in both blocks
+        consumer_group=pipeline.CooperativeGroup(threads, 4 * CONSUMERS * CLUSTER_M),  # at "empty" one of each warp, in both blocks
         tx_count=(TILE_M + TILE_N) * TILE_K * FP16.width // 8,
         barrier_storage=barriers,
         cta_layout_vmnk=cluster_layout,
@@ -176,22 +180,18 @@ def full_kernel(
             ring.producer_tail(state)
     else:
         cute.arch.setmaxregister_increase(MULTIPLY_REGISTERS)
+        own_sA = cute.local_tile(sA, (ROWS, TILE_K, STAGES), (wg, 0, 0))
         thr_mma = mma.get_slice(0)  # of A and B in shared memory all threads of a warpgroup have the same view
-        tCrA, tCrB = mma.make_fragment_A(thr_mma.partition_A(sA)), mma.make_fragment_B(thr_mma.partition_B(sB))
-        acc = cute.make_rmem_tensor(mma.partition_shape_C((TILE_M, TILE_N)), cutlass.Float32)
+        tCrA, tCrB = mma.make_fragment_A(thr_mma.partition_A(own_sA)), mma.make_fragment_B(thr_mma.partition_B(sB))
+        acc = cute.make_rmem_tensor(mma.partition_shape_C((ROWS, TILE_N)), cutlass.Float32)
         state = pipeline.make_pipeline_state(pipeline.PipelineUserType.Consumer, STAGES)
-        if wg == 1:  # the first tile and turn are warpgroup 0's
-            state.advance(k_tiles)
-            cute.arch.barrier_arrive(barrier_id=TURN, number_of_threads=CONSUMERS * WARPGROUP)
-        for tile in cutlass.range(cluster + wg * clusters, tiles_m * tiles_n, CONSUMERS * clusters, unroll=1):
+        for tile in cutlass.range(cluster, tiles_m * tiles_n, clusters, unroll=1):
             m, n = tile_at(tile, tiles_m, tiles_n, GROUP)
-            cute.arch.barrier(barrier_id=TURN + wg, number_of_threads=CONSUMERS * WARPGROUP)
             state, held = multiply_all(ring, state, mma, acc, tCrA, tCrB, k_tiles)
-            cute.arch.barrier_arrive(barrier_id=TURN + 1 - wg, number_of_threads=CONSUMERS * WARPGROUP)
             warpgroup.wait_group(0)
             ring.consumer_release(held)
-            state.advance(k_tiles)  # those of the other's tile
-            row, column = (m * CLUSTER_M + block_m) * (TILE_M // PIECE), n * (TILE_N // PIECE)
+            row = ((m * CLUSTER_M + block_m) * TILE_M + wg * ROWS) // PIECE
+            column = n * (TILE_N // PIECE)
             store_tile(acc, mma, sC[None, None, None, wg], tma_c, tC, row, column)
         cute.arch.cp_async_bulk_wait_group(0)  # all of C is written
 

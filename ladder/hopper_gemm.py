@@ -8,7 +8,7 @@ is (N,K), C is (M,N); in each, one mode is contiguous and a multiple of 16 bytes
 """
 
 from dataclasses import dataclass
-from math import prod
+from math import ceil, prod
 
 import cuda.bindings.driver as cuda
 import cutlass
@@ -20,13 +20,12 @@ from cutlass.memory import SmemAllocator
 from ladder.full_gemm import (
     BUFFERS,
     CONSUMERS,
-    GROUP,
     LOAD_REGISTERS,
     MULTIPLY_REGISTERS,
     PIECE,
+    STORED,
     SWIZZLE_BYTES,
     TILE_K,
-    TURN,
     WARPGROUP,
     load_tiles,
     multiply_all,
@@ -40,22 +39,38 @@ from ladder.persistent import H200_SMS, balanced, multiprocessors
 
 SMEM_BYTES = 227 * 1024  # the most that a block on Hopper can have
 MAJORS = OperandMajorMode.MN, OperandMajorMode.K  # by the mode of an operand that is contiguous, 0 or 1
-TILES = (128, 128), (128, 160), (128, 192), (64, 128), (64, 192), (64, 64)
-CLUSTERS = (2, 1), (1, 2), (1, 1)
-FETCH = 82  # an SM multiplies as many elements of C as this in the time in which it fetches one row of A or B; fitted to runs on an H200
+TOGETHER = (128, 128), (128, 160)  # tiles of a warpgroup, cooperative
+BY_TURNS = (128, 128), (128, 160), (128, 192), (64, 128), (64, 192), (64, 64)  # and ping-pong
+CLUSTERS = (1, 2), (2, 1), (1, 1)
+ROW, WAIT = 10, 96  # see Config.cost
+TURN = STORED + CONSUMERS  # named barriers: warpgroup 0's and 1's turn at the tensor cores
 
 
 @dataclass(frozen=True)
 class Config:
-    """tile: (M, N) of C that one consumer warpgroup computes. cluster: blocks (M, N) that share operands."""
+    """tile: (M, N) of C that one consumer warpgroup computes. cluster: blocks (M, N) that share operands.
+
+    together: the block's two consumers compute one tile above the other, as in ladder.full_gemm; else they take turns, as in
+    ladder.pingpong.
+    """
 
     tile: tuple[int, int] = (128, 128)
-    cluster: tuple[int, int] = (2, 1)
+    cluster: tuple[int, int] = (1, 2)
+    together: bool = True
+
+    def __str__(self):
+        (tile_m, tile_n), (cluster_m, cluster_n) = self.tile, self.cluster
+        return f"{tile_m}x{tile_n} {'together' if self.together else 'by turns'}, cluster {cluster_m}x{cluster_n}"
+
+    @property
+    def block_tile(self) -> tuple[int, int]:
+        """(M, N) of C that a block computes from one tile of A and one of B."""
+        return self.tile[0] * (CONSUMERS if self.together else 1), self.tile[1]
 
     @property
     def blocks(self) -> int:
         """Blocks of a cluster."""
-        return self.cluster[0] * self.cluster[1]
+        return prod(self.cluster)
 
     @property
     def piece_n(self) -> int:
@@ -65,36 +80,53 @@ class Config:
     @property
     def stages(self) -> int:
         """How many tiles of A and B fit beside the pieces of C that are on their way, with 1 KB for barriers."""
-        return (SMEM_BYTES - 1024 - CONSUMERS * BUFFERS * PIECE * self.piece_n * 2) // (sum(self.tile) * TILE_K * 2)
+        return (SMEM_BYTES - 1024 - CONSUMERS * BUFFERS * PIECE * self.piece_n * 2) // (sum(self.block_tile) * TILE_K * 2)
 
     def clusters(self, M: int, N: int) -> int:
         """How many clusters it takes to cover C."""
-        return prod(-(-size // (tile * blocks)) for size, tile, blocks in zip((M, N), self.tile, self.cluster, strict=True))
+        return prod(-(-size // (tile * blocks)) for size, tile, blocks in zip((M, N), self.block_tile, self.cluster, strict=True))
 
-    def cost(self, M: int, N: int, sms: int) -> int:
-        """How long each 64 of k take, in elements of C that an SM multiplies: rounds of tiles, each as long as its multiplies or loads.
+    def cost(self, M: int, N: int, K: int, sms: int) -> float:
+        """What a multiply costs, in elements of C that each SM multiplies by 1 of k. Fitted to 190 timings on H200s, to 2 % (rms).
 
-        A tile of 128 x 128 in a cluster of (2,1) fetches 128 rows of A and half of 128 of B, 82 * 192 = 15744, less than its 16384
-        elements: 4096 x 4096 are 512 clusters, 8 rounds of 66.
+        There power limits the clock, so it is energy that costs: that of the multiplies, and as much as that of ROW elements for each
+        row of A or B that leaves the L2 cache, and again for each that arrives in a block. SMs that have no tile in the last round
+        cost half. While a cooperative tile is stored, tensor cores wait for about as long as they take for WAIT of k.
 
-        >>> Config((128, 128), (2, 1)).cost(4096, 4096, 132) == 8 * 16384
+        >>> config = Config((128, 128), (1, 2))  # a block's tile is 256 x 128; A is shared by two, so 256 / 2 + 128 rows leave the L2
+        >>> config.cost(4096, 4096, 4096, 128) == 4 * (256 * 128 + 10 * (256 + 384)) * (4096 + 96)
         True
         """
-        rounds = -(-self.clusters(M, N) // max(1, sms // self.blocks))
-        (tile_m, tile_n), (cluster_m, cluster_n) = self.tile, self.cluster
-        return rounds * max(tile_m * tile_n, FETCH * (tile_m // cluster_n + tile_n // cluster_m))
+        rounds = self.clusters(M, N) / max(1, sms // self.blocks)
+        (tile_m, tile_n), (cluster_m, cluster_n) = self.block_tile, self.cluster
+        rows = tile_m / cluster_n + tile_n / cluster_m + tile_m + tile_n
+        return (rounds + ceil(rounds)) / 2 * (tile_m * tile_n + ROW * rows) * (K + WAIT * self.together)
 
 
-def choose(M: int, N: int, sms: int = H200_SMS) -> Config:
-    """The configuration for a shape on a GPU of that many SMs: the one of least cost, of equals the one that computes least, the first.
+def configs() -> list[Config]:
+    """All configurations, those preferred at equal cost first."""
+    tiles = [(tile, True) for tile in TOGETHER] + [(tile, False) for tile in BY_TURNS]
+    return [Config(tile, cluster, together) for tile, together in tiles for cluster in CLUSTERS]
 
-    K is not looked at: these costs grow with it in proportion, and what does not, the stores and the start, is left out.
 
-    >>> choose(4096, 4096), choose(8192, 8192)
-    (Config(tile=(128, 128), cluster=(2, 1)), Config(tile=(128, 192), cluster=(2, 1)))
+def choose(M: int, N: int, K: int, sms: int = H200_SMS) -> Config:
+    """The configuration for a shape on a GPU of that many SMs: the one of least cost, of equals the first.
+
+    >>> choose(4096, 4096, 4096)
+    Config(tile=(128, 128), cluster=(1, 2), together=True)
+    >>> choose(16384, 4096, 1024)
+    Config(tile=(128, 192), cluster=(2, 1), together=False)
     """
-    configs = (Config(tile, cluster) for tile in TILES for cluster in CLUSTERS)
-    return min(configs, key=lambda config: (config.cost(M, N, sms), config.clusters(M, N) * config.blocks * prod(config.tile)))
+    return min(configs(), key=lambda config: config.cost(M, N, K, sms))
+
+
+def band(K: int) -> int:
+    """Columns of C that are computed side by side: as many as 16 MB of B make, which the L2 cache holds meanwhile; at least 2048.
+
+    >>> band(1024), band(8192)
+    (8192, 2048)
+    """
+    return max(2048, 2**23 // K)
 
 
 def smem_tiles(rows: int, cols: int, contiguous: int, stages: tuple[int, ...], dtype):
@@ -119,18 +151,21 @@ def transposed(tensor: cute.Tensor) -> cute.Tensor:
 def hopper_kernel(
     tma_a: cute.CopyAtom, tA: cute.Tensor, tma_b: cute.CopyAtom, tB: cute.Tensor, tma_c: cute.CopyAtom, tC: cute.Tensor, mma: cute.TiledMma,
     layout_a: cute.ComposedLayout, layout_b: cute.ComposedLayout, layout_c: cute.ComposedLayout,
-    dtype: cutlass.Constexpr, config: cutlass.Constexpr,
+    dtype: cutlass.Constexpr, config: cutlass.Constexpr, group: cutlass.Constexpr,
 ):  # fmt: skip
-    """As the kernel of ladder.full_gemm, with the tile and the cluster of `config`."""
-    (tile_m, tile_n), (cluster_m, cluster_n), stages = config.tile, config.cluster, config.stages
+    """As the kernel of ladder.full_gemm, with tile, cluster and division of labour of `config`. group: columns of clusters in a band."""
+    (tile_m, tile_n), (cluster_m, cluster_n), stages, together = config.block_tile, config.cluster, config.stages, config.together
     thread, _, _ = cute.arch.thread_idx()
     wg = cute.arch.make_warp_uniform(thread // WARPGROUP)
     block_m, block_n, cluster = cute.arch.block_idx()  # the grid is (cluster_m, cluster_n, clusters)
     _, _, clusters = cute.arch.grid_dim()
+    if thread // cute.arch.WARP_SIZE == 4 * CONSUMERS:
+        for atom in (tma_a, tma_b, tma_c):  # else the first copy of each waits for its description
+            cpasync.prefetch_descriptor(atom)
     smem = SmemAllocator()
     barriers = smem.allocate_array(cutlass.Int64, 2 * stages)
     sA, sB, sC = (smem.allocate_tensor(dtype, layout.outer, SWIZZLE_BYTES, layout.inner) for layout in (layout_a, layout_b, layout_c))
-    ring = make_ring(barriers, stages, (tile_m + tile_n) * TILE_K * dtype.width // 8, 4, config.cluster)
+    ring = make_ring(barriers, stages, (tile_m + tile_n) * TILE_K * dtype.width // 8, 4 * CONSUMERS if together else 4, config.cluster)
     gA = cute.local_tile(tA, (tile_m, TILE_K), (None, None))  # (tile, TILE_K, tiles along m, tiles along k)
     gB = cute.local_tile(tB, (tile_n, TILE_K), (None, None))
     k_tiles = cute.size(gA, mode=[3])
@@ -145,30 +180,39 @@ def hopper_kernel(
             mask_a = cpasync.create_tma_multicast_mask(layout, here, 2) if cluster_n > 1 else None
             mask_b = cpasync.create_tma_multicast_mask(layout, here, 1) if cluster_m > 1 else None
             state = pipeline.make_pipeline_state(pipeline.PipelineUserType.Producer, stages)
+            cute.arch.griddepcontrol_wait()  # until here, this launch may overlap the one before, whose results are now in memory
+            cute.arch.griddepcontrol_launch_dependents()
             for tile in cutlass.range(cluster, along_m * along_n, clusters, unroll=1):
-                m, n = tile_at(tile, along_m, along_n, GROUP)
+                m, n = tile_at(tile, along_m, along_n, group)
                 a = tma_a, tAgA[None, m * cluster_m + block_m, None], tAsA
                 b = tma_b, tBgB[None, n * cluster_n + block_n, None], tBsB
                 state = load_tiles(ring, state, a, b, k_tiles, (mask_a, mask_b))
             ring.producer_tail(state)
     else:
         cute.arch.setmaxregister_increase(MULTIPLY_REGISTERS)
+        own_sA = cute.local_tile(sA, (config.tile[0], TILE_K, stages), (wg * int(together), 0, 0))
         thr_mma = mma.get_slice(0)
-        tCrA, tCrB = mma.make_fragment_A(thr_mma.partition_A(sA)), mma.make_fragment_B(thr_mma.partition_B(sB))
+        tCrA, tCrB = mma.make_fragment_A(thr_mma.partition_A(own_sA)), mma.make_fragment_B(thr_mma.partition_B(sB))
         acc = cute.make_rmem_tensor(mma.partition_shape_C(config.tile), cutlass.Float32)
         state = pipeline.make_pipeline_state(pipeline.PipelineUserType.Consumer, stages)
-        if wg == 1:
-            state.advance(k_tiles)
-            cute.arch.barrier_arrive(barrier_id=TURN, number_of_threads=CONSUMERS * WARPGROUP)
-        for tile in cutlass.range(cluster + wg * clusters, along_m * along_n, CONSUMERS * clusters, unroll=1):
-            m, n = tile_at(tile, along_m, along_n, GROUP)
-            cute.arch.barrier(barrier_id=TURN + wg, number_of_threads=CONSUMERS * WARPGROUP)
+        first, step = cluster, clusters
+        if cutlass.const_expr(not together):
+            first, step = cluster + wg * clusters, CONSUMERS * clusters
+            if wg == 1:  # the first tile and turn are warpgroup 0's
+                state.advance(k_tiles)
+                cute.arch.barrier_arrive(barrier_id=TURN, number_of_threads=CONSUMERS * WARPGROUP)
+        for tile in cutlass.range(first, along_m * along_n, step, unroll=1):
+            m, n = tile_at(tile, along_m, along_n, group)
+            if cutlass.const_expr(not together):
+                cute.arch.barrier(barrier_id=TURN + wg, number_of_threads=CONSUMERS * WARPGROUP)
             state, held = multiply_all(ring, state, mma, acc, tCrA, tCrB, k_tiles)
-            cute.arch.barrier_arrive(barrier_id=TURN + 1 - wg, number_of_threads=CONSUMERS * WARPGROUP)
+            if cutlass.const_expr(not together):
+                cute.arch.barrier_arrive(barrier_id=TURN + 1 - wg, number_of_threads=CONSUMERS * WARPGROUP)
             warpgroup.wait_group(0)
             ring.consumer_release(held)
-            state.advance(k_tiles)
-            row = (m * cluster_m + block_m) * (tile_m // PIECE)
+            if cutlass.const_expr(not together):
+                state.advance(k_tiles)  # those of the other's tile
+            row = ((m * cluster_m + block_m) * tile_m + wg * int(together) * config.tile[0]) // PIECE
             column = (n * cluster_n + block_n) * (tile_n // config.piece_n)
             store_tile(acc, mma, sC[None, None, None, wg], tma_c, tC, row, column)
         cute.arch.cp_async_bulk_wait_group(0)
@@ -193,8 +237,9 @@ def launch(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, stream: cuda.CUstr
     """Launch for an n-contiguous C."""
     M, N = mC.shape
     dtype, a, b = mC.element_type, contiguous_mode(mA), contiguous_mode(mB)
-    config = config or choose(M, N, multiprocessors())
-    (tile_m, tile_n), (cluster_m, cluster_n), stages = config.tile, config.cluster, config.stages
+    K = mA.shape[1]
+    config = config or choose(M, N, K, multiprocessors())
+    (tile_m, tile_n), (cluster_m, cluster_n), stages = config.block_tile, config.cluster, config.stages
     layout_a = smem_tiles(tile_m, TILE_K, a, (stages,), dtype)
     layout_b = smem_tiles(tile_n, TILE_K, b, (stages,), dtype)
     layout_c = smem_tiles(PIECE, config.piece_n, 1, (BUFFERS, CONSUMERS), dtype)
@@ -205,13 +250,13 @@ def launch(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, stream: cuda.CUstr
         cpasync.CopyBulkTensorTileS2GOp(), mC, cute.slice_(layout_c, (None, None, 0, 0)), (PIECE, config.piece_n)
     )
     op = warpgroup.MmaF16BF16Op(dtype, cutlass.Float32, (64, tile_n, 16), warpgroup.OperandSource.SMEM, MAJORS[a], MAJORS[b])
-    hopper_kernel(
-        tma_a, tA, tma_b, tB, tma_c, tC, cute.make_tiled_mma(cute.make_mma_atom(op)), layout_a, layout_b, layout_c, dtype, config
-    ).launch(
+    mma, group = cute.make_tiled_mma(cute.make_mma_atom(op)), max(1, band(K) // (tile_n * cluster_n))
+    hopper_kernel(tma_a, tA, tma_b, tB, tma_c, tC, mma, layout_a, layout_b, layout_c, dtype, config, group).launch(
         grid=(cluster_m, cluster_n, balanced(config.clusters(M, N), multiprocessors() // config.blocks)),
         block=((CONSUMERS + 1) * WARPGROUP, 1, 1),
         cluster=(cluster_m, cluster_n, 1),
         min_blocks_per_mp=1,
+        use_pdl=True,  # programmatic dependent launch: see griddepcontrol above
         stream=stream,
     )
 

@@ -32,6 +32,7 @@ PATH = ROOT / "results/stress.json"
 REPEATS = 200
 LONG = 776, 1304, 8200  # M, N, K: ragged against every tile; 129 k-tiles of 64
 SHORT = (1544, 2056, 72), (1544, 2056, 40)  # many tiles of C, each of two k-tiles, or of one
+CHAINED = 1544, 2056, 2056
 SMALL = 520, 392, 136  # at which the sanitizer watches
 FEW, FEWEST = 4, 2  # SMs; the second under the sanitizer
 TOOLS = {"memcheck": r"ERROR SUMMARY: (\d+) error", "racecheck": r"RACECHECK SUMMARY: (\d+) hazard"}
@@ -41,24 +42,31 @@ SECONDS = 600
 
 @dataclass(frozen=True)
 class Run:
-    """A rung's GEMM at M, N, K. sms: how many SMs a persistent one is told of; None: of all."""
+    """A rung's GEMM at M, N, K. sms: how many SMs a persistent one is told of; None: of all.
+
+    chained: launched twice, the second time with the result of the first as A. So K is N.
+    """
 
     rung: str
     gemm: Callable
     mnk: tuple[int, int, int] = LONG
     sms: int | None = None
+    chained: bool = False
 
 
 def runs() -> dict[str, Run]:
-    """What is repeated, by name: each rung; the persistent ones on FEW SMs, too; each configuration of hopper_gemm. Needs the DSL."""
+    """What is repeated, by name: each rung; the persistent ones on FEW SMs, too; each configuration of hopper_gemm. Needs the DSL.
+
+    And two launches of hopper_gemm, the second of which may begin before the first has ended, and needs its result.
+    """
     from ladder import hopper_gemm
 
     found = {name: Run(name, rung.gemm) for name, rung in RUNGS.items()}
+    found["hopper_gemm, chained"] = Run("hopper_gemm", hopper_gemm.hopper_gemm, CHAINED, chained=True)
     for name in persistent_modules():
         found |= {f"{name}, {FEW} SMs, K {mnk[2]}": Run(name, RUNGS[name].gemm, mnk, FEW) for mnk in (LONG, *SHORT)}
-    configs = (hopper_gemm.Config(tile, cluster) for tile in hopper_gemm.TILES for cluster in hopper_gemm.CLUSTERS)
-    for config, mnk in product(configs, (LONG, *SHORT)):
-        found[f"hopper_gemm, {config.tile} in {config.cluster}, K {mnk[2]}"] = Run("hopper_gemm", hopper_gemm.gemm_with(config), mnk, FEW)
+    for config, mnk in product(hopper_gemm.configs(), (LONG, *SHORT)):
+        found[f"hopper_gemm, {config}, K {mnk[2]}"] = Run("hopper_gemm", hopper_gemm.gemm_with(config), mnk, FEW)
     return found
 
 
@@ -113,7 +121,7 @@ def repeat(run: Run, times: int = REPEATS) -> dict:
 
 
 def _problem(run: Run):
-    """(launch, [A, B, C], the right C) of a run on random data, k contiguous in A and B, n in C."""
+    """(launch(A, B, C), [A, B, C], the right C) of a run on random data, k contiguous in A and B, n in C."""
     import torch
 
     from ladder import binding
@@ -122,7 +130,17 @@ def _problem(run: Run):
     with told_of(run.sms):
         launch = binding.compile_for_gpu(run.gemm, operands)
     a, b, c = (torch.randn(each.layout.shape, device="cuda", dtype=torch.float16) for each in operands)
-    return launch, (a, b, c), a.float() @ b.float().T
+    want = a.float() @ b.float().T
+    if not run.chained:
+        return launch, (a, b, c), want
+    first = torch.empty_like(c)
+
+    def both(a, b, c):
+        first.fill_(float("nan"))
+        launch(a, b, first)
+        launch(first, b, c)
+
+    return both, (a, b, c), want.half().float() @ b.float().T
 
 
 def run_small() -> None:

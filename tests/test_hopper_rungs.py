@@ -15,7 +15,7 @@ from streams import traced
 
 from ladder import full_gemm, hopper_gemm, lowering, persistent, pingpong, wgmma
 from ladder.errors import LadderError
-from ladder.hopper_gemm import CLUSTERS, TILES, Config, choose
+from ladder.hopper_gemm import choose, configs
 from ladder.operands import k_contiguous, operand_pairs, padded_output, row_major_output
 from ladder.rungs import RUNGS
 from layoutviz import ComposedLayout, Layout, Swizzle, same_function
@@ -49,7 +49,7 @@ def test_spills_nothing_and_fits_the_registers(name):
 
 @pytest.mark.parametrize("name, atom, atoms", [
     ("wgmma", "64x128x16", 8), ("multistage", "64x128x16", 8), ("warp_specialized", "64x128x16", 8), ("cooperative", "64x256x16", 4),
-    ("persistent", "64x256x16", 4), ("multicast", "64x256x16", 4), ("pingpong", "64x128x16", 8), ("full_gemm", "64x128x16", 8),
+    ("persistent", "64x256x16", 4), ("multicast", "64x256x16", 4), ("pingpong", "64x128x16", 8), ("full_gemm", "64x256x16", 4),
 ])  # fmt: skip
 def test_wgmma_multiplies_straight_from_shared_memory(name, atom, atoms):
     """64 of k are 4 atoms, for each 64 rows of a warpgroup's tile; a loop may be unrolled."""
@@ -64,7 +64,7 @@ def test_each_rung_holds_its_idea(name):
     assert (count(name, "USETMAXREG") == 2) == (name in SPECIALISED), "one warpgroup gives registers up, the others take them"
     in_clusters = name in ("multicast", "pingpong", "full_gemm", "hopper_gemm")
     assert (count(name, r"UTMALDG\.2D\.MULTICAST") > 0) == in_clusters
-    assert (count(name, r"BAR\.ARV") > 0) == (name in ("pingpong", "full_gemm", "hopper_gemm")), "taking turns"
+    assert (count(name, r"BAR\.ARV") > 0) == (name in ("pingpong", "hopper_gemm")), "taking turns"
     stored_by_tma = name in ("full_gemm", "hopper_gemm")
     assert (count(name, "STSM") > 0) == (count(name, "UTMASTG") > 0) == stored_by_tma == (count(name, "STG") == 0)
     if not stored_by_tma:
@@ -74,11 +74,11 @@ def test_each_rung_holds_its_idea(name):
 
 
 def test_each_configuration_has_as_many_stages_as_fit():
-    for tile in TILES:
-        config = Config(tile)
-        used = config.stages * sum(tile) * 128 + full_gemm.CONSUMERS * full_gemm.BUFFERS * 64 * config.piece_n * 2 + 1024
-        assert used <= SMEM_LIMIT < used + sum(tile) * 128, "and not one more"
-        assert config.stages >= 4 and tile[1] % config.piece_n == 0 and tile[0] % 64 == 0
+    for config in configs():
+        stage = sum(config.block_tile) * 128
+        used = config.stages * stage + full_gemm.CONSUMERS * full_gemm.BUFFERS * 64 * config.piece_n * 2 + 1024
+        assert used <= SMEM_LIMIT < used + stage, "and not one more"
+        assert config.stages >= 4 and config.tile[1] % config.piece_n == 0 and config.tile[0] % 64 == 0
 
 
 @pytest.mark.parametrize("pair", ["NN", "NT", "TN", "TT"])
@@ -89,13 +89,12 @@ def test_hopper_gemm_compiles_for_every_major(pair, output):
     assert done.spills == 0 and any(i.startswith("HGMMA") for i in done.instructions)
 
 
-@pytest.mark.parametrize("cluster", CLUSTERS)
-@pytest.mark.parametrize("tile", TILES)
-def test_every_configuration_compiles_without_spills(tile, cluster):
+@pytest.mark.parametrize("config", configs(), ids=str)
+def test_every_configuration_compiles_without_spills(config):
     A, B = operand_pairs(*RAGGED)["NT"]
-    done = lowering.compile_gemm_for(hopper_gemm.gemm_with(Config(tile, cluster)), (A, B, row_major_output(*RAGGED[:2])))
+    done = lowering.compile_gemm_for(hopper_gemm.gemm_with(config), (A, B, row_major_output(*RAGGED[:2])))
     assert done.spills == 0 and done.registers <= 168
-    assert {i.split()[0] for i in done.instructions if i.startswith("HGMMA")} == {f"HGMMA.64x{tile[1]}x16.F32"}
+    assert {i.split()[0] for i in done.instructions if i.startswith("HGMMA")} == {f"HGMMA.64x{config.tile[1]}x16.F32"}
 
 
 def test_bf16_compiles_to_bf16_multiplies():
@@ -203,14 +202,21 @@ def test_the_fewest_blocks_for_as_many_rounds():
 
 def test_the_rule_takes_what_costs_least():
     for _ in range(200):
-        M, N = (int(8 * x) for x in rng.integers(1, 1500, 2))
-        picked = choose(M, N)
-        assert picked.cost(M, N, 132) == min(Config(t, c).cost(M, N, 132) for t in TILES for c in CLUSTERS)
-        (tile_m, tile_n), (cluster_m, cluster_n) = picked.tile, picked.cluster
+        M, N, K = (int(8 * x) for x in rng.integers(1, 1500, 3))
+        picked = choose(M, N, K)
+        assert picked.cost(M, N, K, 132) == min(config.cost(M, N, K, 132) for config in configs())
+        (tile_m, tile_n), (cluster_m, cluster_n) = picked.block_tile, picked.cluster
         m, n = -(-M // (tile_m * cluster_m)), -(-N // (tile_n * cluster_n))
         assert picked.clusters(M, N) == m * n
-    assert choose(64, 4096).tile[0] == 64, "no tile half of which is empty"
-    assert choose(8192, 1280).tile[1] < 192, "192 would leave a fourth round a third full"
+    assert choose(64, 4096, 4096).block_tile[0] == 64, "no tile half of which is empty"
+    assert choose(8192, 1280, 8192).block_tile == (256, 160), "2 rounds; 256 x 128 would leave a third one half empty"
+    assert not choose(16384, 4096, 512).together and choose(16384, 4096, 8192).together, "short sums hide their stores"
+
+
+def test_a_band_is_what_the_l2_cache_holds():
+    for K in (8, 1000, 4096, 10**6):
+        columns = hopper_gemm.band(K)
+        assert columns == 2048 or columns * K * 2 <= 16 * 2**20 < (columns + 1) * K * 2
 
 
 # ---- refusals ----
