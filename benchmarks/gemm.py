@@ -69,10 +69,10 @@ class Problem:
     def inputs(self, i: int):
         """(A, B) of the i-th set, as torch sees them: (M,K), (N,K)."""
         while len(self.sets) <= i:
-            self.sets.append([self._empty(each.layout).normal_() for each in self.operands[:2]])
+            self.sets.append([self.empty(each.layout).normal_() for each in self.operands[:2]])
         return self.sets[i]
 
-    def _empty(self, layout):
+    def empty(self, layout):
         return self.torch.empty_strided(layout.shape, layout.stride, dtype=self.dtype, device="cuda")
 
     def rotating(self, name: str, call):
@@ -80,7 +80,7 @@ class Problem:
         made = self.results[name] = []
 
         def make(i):
-            (a, b), c = self.inputs(i), self._empty(self.operands[2].layout).fill_(float("nan"))
+            (a, b), c = self.inputs(i), self.empty(self.operands[2].layout).fill_(float("nan"))
             made.append(c)
 
             def launch():
@@ -99,7 +99,7 @@ class Problem:
             return f"relative error {error:.1e}"
         if not exact:
             return ""
-        a, b = (self._empty(each.layout).random_(-2, 3) for each in self.operands[:2])
+        a, b = (self.empty(each.layout).random_(-2, 3) for each in self.operands[:2])
         same = self.torch.equal(self._run(call, a, b), (a.float() @ b.float().T).to(self.dtype))
         return "" if same else "not exact on small integers"
 
@@ -115,7 +115,7 @@ class Problem:
         return f"after the timing, {wrong[0]}" if wrong else ""
 
     def _run(self, call, a, b):
-        c = self._empty(self.operands[2].layout).fill_(float("nan"))
+        c = self.empty(self.operands[2].layout).fill_(float("nan"))
         out = call(a, b, c)
         self.torch.cuda.synchronize()
         return c if out is None else out
@@ -196,7 +196,7 @@ def right_calls(problem: Problem, rungs, peers) -> tuple[dict, list[str]]:
 
 
 def measure(problem: Problem, rungs, peers, rounds: int) -> tuple[dict, list[str]]:
-    """(times by name of what is right before and after, what was wrong).
+    """(times by name of what is right before and after, and of rivals what settled; what was wrong).
 
     Raises LadderError if cuBLAS is wrong, or no rung is left: nothing can be compared then.
     """
@@ -205,13 +205,14 @@ def measure(problem: Problem, rungs, peers, rounds: int) -> tuple[dict, list[str
         raise LadderError("; ".join(["no rung is left to be timed", *wrong]))
     times = time_groups(problem, calls, rounds)
     if unsettled(times):
-        print(f"       not settled, measured again; spreads of {', '.join(unsettled(times))}", flush=True)
+        print(f"       measured again: {'; '.join(unsettled(times).values())}", flush=True)
         times = time_groups(problem, calls, rounds)
-    after = {name: fault for name in times if (fault := problem.fault_after(name))}
-    if "cublas" in after:
-        raise LadderError(f"cuBLAS itself is wrong {after['cublas']}")
-    wrong += [f"{name} at {problem.mnk} {problem.pair}: {fault}" for name, fault in after.items()]
-    return {name: time for name, time in times.items() if name not in after}, wrong
+    faults = {name: fault for name in times if (fault := problem.fault_after(name))}
+    if "cublas" in faults:
+        raise LadderError(f"cuBLAS itself is wrong {faults['cublas']}")
+    faults |= {name: fault for name, fault in unsettled(times).items() if name in PEERS}  # no reason not to record the others
+    wrong += [f"{name} at {problem.mnk} {problem.pair}: {fault}" for name, fault in faults.items()]
+    return {name: time for name, time in times.items() if name not in faults}, wrong
 
 
 def time_groups(problem: Problem, calls: dict, rounds: int) -> dict:
@@ -225,9 +226,10 @@ def time_groups(problem: Problem, calls: dict, rounds: int) -> dict:
     return times
 
 
-def unsettled(times: dict) -> list[str]:
-    """The candidates whose clock was still changing, and their spreads."""
-    return [f"{name} {100 * time.spread:.0f}%" for name, time in times.items() if time.spread > UNSETTLED]
+def unsettled(times: dict) -> dict[str, str]:
+    """By name, in words, the candidates whose clock was still changing."""
+    late = {name: time.spread for name, time in times.items() if time.spread > UNSETTLED}
+    return {name: f"the clock did not settle under {name}, its times spread over {100 * spread:.0f}%" for name, spread in late.items()}
 
 
 COMPILE = """\
@@ -320,7 +322,7 @@ def draw(times: dict, path: Path, machine) -> None:
 
 def parse(arguments):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--shapes", nargs="+", type=_shape, default=SHAPES, metavar="M,N,K")
+    parser.add_argument("--shapes", nargs="+", type=shape, default=SHAPES, metavar="M,N,K")
     parser.add_argument("--rungs", default="hopper_gemm", help="names with commas between them, or all")
     parser.add_argument("--peers", default="", help=f"of {', '.join(PEERS)}, with commas between them")
     parser.add_argument("--pairs", default="TN", help="operand pairs, of NN, NT, TN, TT")
@@ -342,7 +344,7 @@ def parse(arguments):
     return options
 
 
-def _shape(text: str) -> tuple[int, ...]:
+def shape(text: str) -> tuple[int, ...]:
     sizes = tuple(int(part) for part in text.split(",") if part.isdigit() and int(part))
     if len(sizes) != 3 or text.count(",") != 2:
         raise argparse.ArgumentTypeError(f"{text!r} is not three whole numbers M,N,K of 1 or more")
@@ -408,7 +410,7 @@ def main(arguments=None) -> int:
         show(problem, times, sms)
         results[*mnk, pair] = times
         if unsettled(times):
-            faults.append(f"{mnk} {pair} is not recorded, since the clock did not settle; spreads of {', '.join(unsettled(times))}")
+            faults.append(f"{mnk} {pair} is not recorded: {'; '.join(unsettled(times).values())}")
             continue
         at_size = (mnk, pair, options.dtype) == (SIZE, "TN", "float16")
         whole = at_size and set(rungs_for(machine.arch)) <= set(times)

@@ -40,7 +40,7 @@ from ladder.persistent import H200_SMS, balanced, multiprocessors
 SMEM_BYTES = 227 * 1024  # the most that a block on Hopper can have
 MAJORS = OperandMajorMode.MN, OperandMajorMode.K  # by the mode of an operand that is contiguous, 0 or 1
 TOGETHER = (128, 128), (128, 160)  # tiles of a warpgroup, cooperative
-BY_TURNS = (128, 128), (128, 160), (128, 192), (64, 128), (64, 192), (64, 64)  # and ping-pong
+BY_TURNS = (128, 128), (128, 160), (128, 192), (192, 128), (64, 128), (64, 192), (64, 64)  # and ping-pong
 CLUSTERS = (1, 2), (2, 1), (1, 1)
 ROW, WAIT = 10, 96  # see Config.cost
 TURN = STORED + CONSUMERS  # named barriers: warpgroup 0's and 1's turn at the tensor cores
@@ -115,7 +115,7 @@ def choose(M: int, N: int, K: int, sms: int = H200_SMS) -> Config:
     >>> choose(4096, 4096, 4096)
     Config(tile=(128, 128), cluster=(1, 2), together=True)
     >>> choose(16384, 4096, 1024)
-    Config(tile=(128, 192), cluster=(2, 1), together=False)
+    Config(tile=(192, 128), cluster=(1, 2), together=False)
     """
     return min(configs(), key=lambda config: config.cost(M, N, K, sms))
 
@@ -159,9 +159,6 @@ def hopper_kernel(
     wg = cute.arch.make_warp_uniform(thread // WARPGROUP)
     block_m, block_n, cluster = cute.arch.block_idx()  # the grid is (cluster_m, cluster_n, clusters)
     _, _, clusters = cute.arch.grid_dim()
-    if thread // cute.arch.WARP_SIZE == 4 * CONSUMERS:
-        for atom in (tma_a, tma_b, tma_c):  # else the first copy of each waits for its description
-            cpasync.prefetch_descriptor(atom)
     smem = SmemAllocator()
     barriers = smem.allocate_array(cutlass.Int64, 2 * stages)
     sA, sB, sC = (smem.allocate_tensor(dtype, layout.outer, SWIZZLE_BYTES, layout.inner) for layout in (layout_a, layout_b, layout_c))
@@ -180,8 +177,6 @@ def hopper_kernel(
             mask_a = cpasync.create_tma_multicast_mask(layout, here, 2) if cluster_n > 1 else None
             mask_b = cpasync.create_tma_multicast_mask(layout, here, 1) if cluster_m > 1 else None
             state = pipeline.make_pipeline_state(pipeline.PipelineUserType.Producer, stages)
-            cute.arch.griddepcontrol_wait()  # until here, this launch may overlap the one before, whose results are now in memory
-            cute.arch.griddepcontrol_launch_dependents()
             for tile in cutlass.range(cluster, along_m * along_n, clusters, unroll=1):
                 m, n = tile_at(tile, along_m, along_n, group)
                 a = tma_a, tAgA[None, m * cluster_m + block_m, None], tAsA
@@ -256,7 +251,6 @@ def launch(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, stream: cuda.CUstr
         block=((CONSUMERS + 1) * WARPGROUP, 1, 1),
         cluster=(cluster_m, cluster_n, 1),
         min_blocks_per_mp=1,
-        use_pdl=True,  # programmatic dependent launch: see griddepcontrol above
         stream=stream,
     )
 

@@ -27,9 +27,7 @@ INTEGER = {
     "setp.lt": lambda a, b: a < b, "setp.le": lambda a, b: a <= b, "setp.gt": lambda a, b: a > b, "setp.ge": lambda a, b: a >= b,
 }  # fmt: skip
 NOTED = "mbarrier", "bar", "cp.async", "wgmma", "stmatrix", "fence", "elect"  # what other threads notice: before these any may run
-NO_EFFECT = (  # here; TRACES has them
-    "setmaxnreg", "fence.mbarrier_init", "wgmma.fence", "barrier.cluster.wait", "prefetch.tensormap", "griddepcontrol",
-)  # fmt: skip
+NO_EFFECT = "setmaxnreg", "fence.mbarrier_init", "wgmma.fence", "barrier.cluster.wait"  # here; TRACES has them
 
 
 class Built:

@@ -123,14 +123,14 @@ def measured(monkeypatch, tmp_path, capsys):
     def empty(self, layout):
         return torch.empty_strided(layout.shape, layout.stride, dtype=self.dtype)
 
-    def timed(candidates, captured, spread):
+    def timed(candidates, captured, spreads):
         launches = [make(i) for make in candidates.values() for i in range(3)]
         for run in (*launches, captured, *launches):
             run()
-        return times(spread, **dict.fromkeys(candidates, 0.2))
+        return {name: times(spreads.get(name, 0.02), x=0.2)["x"] for name in candidates}
 
     def run(rungs, arguments=(), cublas=None, checks=lambda name, rng: None, peers=(), spreads=()):
-        spreads = chain(spreads, repeat(0.02))
+        spreads = chain(spreads, repeat({}))
 
         def call(name, torch):
             return lambda a, b, c: (rungs | dict(peers))[name](torch, a, b, c)
@@ -155,7 +155,7 @@ def measured(monkeypatch, tmp_path, capsys):
 
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda i: SimpleNamespace(multi_processor_count=132))
     monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
-    monkeypatch.setattr(bench.Problem, "_empty", empty)
+    monkeypatch.setattr(bench.Problem, "empty", empty)
     monkeypatch.setattr(bench, "ROOT", tmp_path)
     machine = Preflight("3.11", "Linux", "NVIDIA H200", "580", "sm_90a", "4.8.1", ("cu13",), "2.13", True)
     monkeypatch.setattr(bench, "preflight", lambda: machine)
@@ -258,12 +258,21 @@ def test_the_ladder_is_drawn_of_a_settled_run_only(measured, tmp_path, monkeypat
     assert measured({"a": right, "b": right})[0] == 0 and len(drawn) == 1
     rows = json.loads((tmp_path / "results/ladder.json").read_text())
     assert [row["rung"] for row in rows if row.get("ladder")] == ["cublas", "a", "b"], "others of the same size stay beside them"
-    status, recorded, said = measured({"a": right, "b": right}, spreads=[0.2])
-    assert status == 0 and len(drawn) == 2 and "not settled, measured again; spreads of cublas 20%, a 20%" in said
+    restless = {"cublas": 0.2, "a": 0.2}
+    status, recorded, said = measured({"a": right, "b": right}, spreads=[restless])
+    assert status == 0 and len(drawn) == 2
+    assert "measured again: the clock did not settle under cublas, its times spread over 20%; the clock did not settle under a," in said
     before = (tmp_path / "results/ladder.json").read_text()
-    status, recorded, said = measured({"a": right, "b": right}, spreads=[0.2, 0.2])
-    assert status == 1 and len(drawn) == 2 and "is not recorded, since the clock did not settle" in said
+    status, recorded, said = measured({"a": right, "b": right}, spreads=[restless, restless])
+    assert status == 1 and len(drawn) == 2 and "is not recorded: the clock did not settle under cublas" in said
     assert (tmp_path / "results/ladder.json").read_text() == before
+
+
+def test_a_rival_that_does_not_settle_is_left_out_and_told(measured):
+    name = "cublas_reduced"
+    status, recorded, said = measured({"a": right}, ["--peers", name], peers={name: right}, spreads=[{name: 0.2}, {name: 0.2}])
+    assert status == 1 and recorded == ["cublas", "a"]
+    assert f"{name} at (40, 24, 16) TN: the clock did not settle under {name}, its times spread over 20%" in said
 
 
 def test_rungs_without_tensor_cores_are_timed_after_the_others_and_spoil_nothing_of_theirs(measured):
