@@ -1,8 +1,8 @@
 """The fast one: C = A B^T on Hopper for fp16 and bf16 and any majors, with a configuration that its shape asks for.
 
-The kernel is `ladder.full_gemm`'s, made general: tile and cluster are a Config, chosen by what the shape costs; A may be m-contiguous
-and B n-contiguous, since TMA and WGMMA take either; and where C is m-contiguous, its transpose is computed, C^T = B A^T. A is (M,K), B
-is (N,K), C is (M,N); in each, one mode is contiguous and a multiple of 16 bytes.
+The kernel is `ladder.full_gemm`'s, made general: tile, cluster, and whether the consumers work together or by turns, are a Config, chosen
+by what the shape costs; A may be m-contiguous and B n-contiguous, since TMA and WGMMA take either; and where C is m-contiguous, its
+transpose is computed, C^T = B A^T. A is (M,K), B is (N,K), C is (M,N); in each, one mode is contiguous and a multiple of 16 bytes.
 
     python -m ladder.hopper_gemm --mnk 4096,4096,4096      checks and times it on the GPU; without one, compiles it
 """
@@ -87,11 +87,11 @@ class Config:
         return prod(-(-size // (tile * blocks)) for size, tile, blocks in zip((M, N), self.block_tile, self.cluster, strict=True))
 
     def cost(self, M: int, N: int, K: int, sms: int) -> float:
-        """What a multiply costs, in elements of C that each SM multiplies by 1 of k. Fitted to 190 timings on H200s, to 2 % (rms).
+        """What the GEMM costs, in elements of C that each SM multiplies by 1 of k. Fitted to 125 timings on H200s, to 2 % (rms).
 
         There power limits the clock, so it is energy that costs: that of the multiplies, and as much as that of ROW elements for each
-        row of A or B that leaves the L2 cache, and again for each that arrives in a block. SMs that have no tile in the last round
-        cost half. While a cooperative tile is stored, tensor cores wait for about as long as they take for WAIT of k.
+        row of A or B that leaves the L2 cache, and again for each that arrives in a block. An SM that has no tile in the last round
+        costs half as much as one that has. While a cooperative tile is stored, tensor cores idle for as long as they take for WAIT of k.
 
         >>> config = Config((128, 128), (1, 2))  # a block's tile is 256 x 128; A is shared by two, so 256 / 2 + 128 rows leave the L2
         >>> config.cost(4096, 4096, 4096, 128) == 4 * (256 * 128 + 10 * (256 + 384)) * (4096 + 96)
