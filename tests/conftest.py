@@ -1,4 +1,4 @@
-"""What several tests share: the browser, and one real JupyterLab."""
+"""What several tests share: the browser, one real JupyterLab, and an nvidia-smi that says what it is told."""
 import os
 import re
 import shutil
@@ -89,3 +89,16 @@ def lab(tmp_path_factory):
                                  "SSH_CONNECTION": "192.0.2.1 50000 192.0.2.2 22"})
     yield running
     stop_lab(running)
+
+
+@pytest.fixture
+def fake_smi(tmp_path, monkeypatch):
+    """Put an nvidia-smi on the path that prints what it is given."""
+
+    def make(said, status=0):
+        (tmp_path / "nvidia-smi").write_text(f"#!/bin/sh\ncat <<'END'\n{said}\nEND\nexit {status}\n")
+        (tmp_path / "nvidia-smi").chmod(0o755)
+        monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+        monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+
+    return make

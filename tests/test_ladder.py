@@ -1,8 +1,8 @@
-"""The harness and the lowering, without a GPU. tests/test_record.py has `make gpu`.
+"""The harness and the lowering, without a GPU. tests/test_record.py has `make gpu`, tests/test_timing.py the timing loop.
 
 Not covered here, as it takes a GPU: that a launch reaches the GPU, cuBLAS's own numbers, real times. The judging is tested with
-numpy kernels that are wrong in the ways kernels are; the GPU branch of the chapter's call and the timing loop with stand-ins
-for the GPU. `make gpu` runs the rest.
+numpy kernels that are wrong in the ways kernels are; the GPU branch of the chapter's call with a stand-in for the GPU.
+`make gpu` runs the rest.
 """
 
 import json
@@ -11,32 +11,26 @@ import subprocess
 import sys
 import types
 from collections import Counter
-from contextlib import contextmanager
 from importlib.util import find_spec
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from ladder import checks, devices, harness, lowering, timing
-from ladder import preflight as preflight_module
+from ladder import checks, devices, harness, lowering, record, timing
 from ladder.errors import CheckFailed, LadderError
 from ladder.operands import GUARD, Operand, make_operands, operand_pairs, padded_output, row_major_output
 from ladder.preflight import Preflight
 from layoutviz import Layout
 
-ROOT = Path(__file__).parent.parent
 MNK = (20, 14, 34)
 H200 = Preflight("3.12.0", "Linux x86_64", "NVIDIA H200", "580.1", "sm_90a", "4.8.1", ("cu13",), "2.11.0", True)
 NO_GPU = Preflight("3.12.0", "Linux x86_64", None, None, "sm_90a", "4.8.1", ("cu13",), None, False)
 NO_DSL = Preflight("3.12.0", "Darwin arm64", None, None, "sm_90a", None, (), None, False)
 
 
-def python(code, **environment):
+def python(code):
     """Run code in a Python of its own."""
-    paths = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-    environment = os.environ | {"PYTHONPATH": paths} | environment
-    return subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=120)
+    return subprocess.run([sys.executable, "-c", code], env=record.environment(record.ROOT), capture_output=True, text=True, timeout=120)
 
 
 # ---- the judge, on kernels that are wrong ----
@@ -207,73 +201,6 @@ def test_checks_are_kept_and_written(tmp_path, monkeypatch):
     first, second = [json.loads(line) for line in (tmp_path / "checks.jsonl").read_text().splitlines()]
     assert first["ok"] and first["error"] == check.error and not first["on_gpu"]
     assert not second["ok"] and second["error"] is None, "nan is not JSON"
-
-
-# ---- the preflight ----
-
-
-def test_preflight_without_torch_or_dsl(monkeypatch):
-    """A Python that has neither, as on macOS."""
-    code = "import sys; from ladder.harness import preflight; print(preflight()); assert not {'torch', 'cutlass'} & set(sys.modules)"
-    done = python(code, CUDA_VISIBLE_DEVICES="")
-    assert done.returncode == 0, done.stderr
-    monkeypatch.setattr(preflight_module, "_version", lambda *_: None)
-    monkeypatch.setattr(sys, "platform", "darwin")
-    found = harness.preflight()
-    assert not found.can_compile and not found.can_run
-    assert "neither compiled nor run" in str(found) and "Linux only" in found.fixes["OS"] and "DSL" not in found.fixes
-
-
-@pytest.fixture
-def fake_smi(tmp_path, monkeypatch):
-    """Put an nvidia-smi on the path that prints what it is given."""
-
-    def make(said, status=0):
-        (tmp_path / "nvidia-smi").write_text(f"#!/bin/sh\ncat <<'END'\n{said}\nEND\nexit {status}\n")
-        (tmp_path / "nvidia-smi").chmod(0o755)
-        monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-        monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-
-    return make
-
-
-def test_preflight_names_the_gpu_and_what_mends_torch(fake_smi, monkeypatch):
-    fake_smi("NVIDIA H200, 580.65.06, 9.0")
-    monkeypatch.setattr(preflight_module, "_version", lambda name, module=None: None if name == "torch" else "4.8.1")
-    found = preflight_module.preflight()
-    assert (found.gpu, found.driver, found.arch) == ("NVIDIA H200", "580.65.06", "sm_90a")
-    assert not found.can_run and "TORCH=1" in found.fixes["torch"] and "TORCH=1" in str(found)
-
-
-@pytest.mark.parametrize(
-    "said, arch, row, words",
-    [
-        ("Tesla T4, 580.65.06, 7.5", "sm_75", "GPU", "Ampere"),
-        ("NVIDIA L4, 550.54.15, 8.9", "sm_89", "driver", "580 or newer"),
-    ],
-)
-def test_preflight_says_what_is_too_old(said, arch, row, words, fake_smi, monkeypatch):
-    fake_smi(said)
-    have = {"nvidia-cutlass-dsl": "4.8.1", "nvidia-cutlass-dsl-libs-cu13": "4.8.1"}
-    monkeypatch.setattr(preflight_module, "_version", lambda name, module=None: have.get(name))
-    found = preflight_module.preflight()
-    assert found.arch == arch and words in found.fixes[row] and not found.can_run
-
-
-@pytest.mark.parametrize("said, status", [("", 9), ("NVIDIA-SMI has failed because it couldn't communicate", 9), ("a, b, c", 0)])
-def test_preflight_survives_a_broken_driver(said, status, fake_smi):
-    fake_smi(said, status)
-    assert preflight_module.preflight().gpu is None
-
-
-def test_preflight_survives_a_torch_that_does_not_import(fake_smi, tmp_path, monkeypatch):
-    fake_smi("NVIDIA H200, 580.65.06, 9.0")
-    (tmp_path / "torch.py").write_text("raise OSError('libcudart.so.13: cannot open shared object file')")
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.delitem(sys.modules, "torch", raising=False)
-    monkeypatch.setattr(preflight_module, "_version", lambda name, module=None: "1.0")
-    found = preflight_module.preflight()
-    assert not found.can_run and "libcudart" in found.fixes["torch"]
 
 
 # ---- lowering ----
@@ -499,7 +426,7 @@ def test_rows_of_c_start_on_a_line_and_have_a_hole_after_them(M, N):
     assert C.shape == (M, N) and C.stride[1] == 1 and C.stride[0] % 64 == 0 and 8 <= C.stride[0] - N < 72
 
 
-# ---- the GPU device and the timing loop, on stand-ins for torch ----
+# ---- the GPU device, on torch's CPU ----
 
 
 def test_cublas_gets_the_operands_as_they_lie(monkeypatch):
@@ -535,117 +462,6 @@ def test_cublas_gets_the_operands_as_they_lie(monkeypatch):
         assert np.array_equal(device.cublas(*buffers[:2], operands), C.read(c))
         if name != "nested":
             assert device._view(buffers[0], A).data_ptr() == buffers[0].data_ptr() + 2 * A.base, "a view, not a copy"
-
-
-class StandInTorch(types.SimpleNamespace):
-    """Just enough of torch.cuda for `timed`: a clock that each launch moves on, and graphs that replay what was captured."""
-
-    def __init__(self, l2=10_000):
-        self.clock, self.launched, self.capturing, self.timed = 0.0, Counter(), None, []
-        outer = self
-
-        class Graph:
-            def replay(self):
-                for name, ms in self.work:
-                    outer.clock += ms
-                    outer.launched[name] += 1
-
-        class Event:
-            def __init__(self, enable_timing):
-                assert enable_timing
-
-            def record(self):
-                self.at = outer.clock
-                outer.timed.append(dict(outer.launched))
-
-            def elapsed_time(self, stop):
-                return stop.at - self.at
-
-        @contextmanager
-        def graph(into):
-            outer.capturing = into.work = []
-            yield
-            outer.capturing = None
-
-        properties = types.SimpleNamespace(L2_cache_size=l2, uuid="1234")
-        self.cuda = types.SimpleNamespace(
-            is_available=lambda: True,
-            get_device_properties=lambda i: properties,
-            synchronize=lambda: None,
-            CUDAGraph=Graph,
-            graph=graph,
-            Event=Event,
-        )
-
-    def candidate(self, name, ms):
-        return lambda i: lambda: self.capturing.append((name, ms)) if self.capturing is not None else None
-
-
-def test_timed_interleaves_and_takes_medians(monkeypatch, fake_smi):
-    fake_smi("1500, 650.5, 60")
-    torch = StandInTorch()
-    monkeypatch.setitem(sys.modules, "torch", torch)
-    slow_and_fast = {"slow": torch.candidate("slow", 4.0), "fast": torch.candidate("fast", 0.1)}
-    times = timing.timed(slow_and_fast, set_bytes=3000, rounds=5, settle=0.5)
-    assert times["slow"].ms == pytest.approx(4) and times["fast"].ms == pytest.approx(0.1) and times["fast"].rounds == 5
-    assert times["slow"].spread == pytest.approx(0)
-    assert times["fast"].clock_mhz in (1500, None), "read while timing; the stand-in run may be over before nvidia-smi is asked"
-    orders = set()
-    for start, before in zip(torch.timed[-20::2], [*torch.timed[-21:-1:2]], strict=True):
-        ran = {name: n - before.get(name, 0) for name, n in start.items() if n != before.get(name, 0)}
-        assert len(ran) == 1, "between two timed stretches runs the candidate that is timed next, and only it"
-        orders.add(next(iter(ran)))
-    assert orders == {"slow", "fast"}
-    with pytest.raises(LadderError, match="too small to time"):
-        timing.timed(slow_and_fast, set_bytes=2)
-
-
-def test_what_making_the_graphs_wrote_can_be_spoilt_before_they_run(monkeypatch, fake_smi):
-    fake_smi("1500, 650.5, 60")
-    torch, seen = StandInTorch(), []
-    monkeypatch.setitem(sys.modules, "torch", torch)
-    timing.timed({"one": torch.candidate("one", 1.0)}, 3000, rounds=1, settle=0, captured=lambda: seen.append(list(torch.timed)))
-    assert seen == [[]] and torch.timed, "after the capture, before anything is timed"
-
-
-def test_sampler_takes_medians(fake_smi):
-    fake_smi("1500, 650.5, [N/A]")
-    with timing._Sampler("1234") as sampler:
-        sampler.start()
-        for _ in range(100):
-            if sampler.rows:
-                break
-            sampler.done.wait(0.05)
-    assert sampler.medians() == (1500, 650.5, None)
-    sampler.rows[:] = [(0.9, 1.0, [1500, 600, 50]), (1.9, 2.0, [1200, 700, 52]), (2.9, 3.0, [1300, 690, 54])]
-    assert sampler.medians([(1.5, 2.5)]) == (1200, 700, 52) and sampler.medians([(0, 1), (1.9, 3)]) == (1300, 690, 52)
-    assert sampler.medians([(1.95, 2.5), (2, 2.95)]) == (None, None, None), "nothing was read in these"
-    assert sampler.medians() == (1300, 690, 52), "of the whole run"
-    assert timing._Sampler("1234").medians() == (None, None, None)
-
-
-@pytest.mark.parametrize("knows, watts", [("power.draw.instant", 1.0), ("power.draw,", 2.0), ("nothing", None)])
-def test_sampler_asks_older_drivers_for_the_mean_power(fake_smi, knows, watts):
-    fake_smi("")
-    answers = f"""#!/bin/sh
-case "$3" in
-*{knows}*) case "$3" in *instant*) echo 1500, 1, 50;; *) echo 1500, 2, 50;; esac;;
-*) echo "This is not a valid field to query."; exit 2;;
-esac
-"""
-    Path(os.environ["PATH"].split(":")[0], "nvidia-smi").write_text(answers)
-    with timing._Sampler("1234") as sampler:
-        for _ in range(100):
-            if sampler.rows or not sampler.power:
-                break
-            sampler.done.wait(0.05)
-    assert sampler.medians()[1] == watts and len(sampler.power) == {1.0: 2, 2.0: 1, None: 0}[watts]
-
-
-def test_timed_without_a_gpu(monkeypatch):
-    monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(cuda=types.SimpleNamespace(is_available=lambda: False)))
-    with pytest.raises(LadderError, match="needs a GPU"):
-        timing.timed({}, 1)
 
 
 @pytest.mark.parametrize("pairs", [lambda M, N: {}, lambda M, N, K: 1 + "x", lambda M, N, K: {1: (Layout((M, K)), Layout((N, K)))}])
