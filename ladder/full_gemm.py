@@ -29,7 +29,7 @@ from ladder.persistent import balanced, multiprocessors
 TILE_M, TILE_N, TILE_K = 128, 256, 64
 STAGES = 4  # of a tile of A and one of B, 48 KB together
 CLUSTER_M = 2  # blocks, one above the other, that share a tile of B
-GROUP = 8  # columns of tiles that are computed side by side: ladder.persistent's bands of rows, turned, as a cluster is two tiles high
+GROUP = 8  # columns of tiles that are computed side by side: ladder.persistent's bands of rows, turned
 SWIZZLE_BYTES = 8 * 128  # the swizzle repeats every 8 rows of 128 bytes, and goes by the address itself: tiles begin at a multiple
 PIECE = 64  # C leaves in pieces of 64 x 64: 64 rows are one WGMMA's, 64 fp16 one row of the swizzle
 BUFFERS = 2  # pieces on their way, for each consumer
@@ -37,7 +37,7 @@ WARPGROUP = 128  # threads
 CONSUMERS = 2  # warpgroups that multiply; the third loads
 ROWS = TILE_M // CONSUMERS  # of a tile, a consumer's
 LOAD_REGISTERS, MULTIPLY_REGISTERS = 40, 232
-STORED = 1  # named barriers 1 and 2: among the threads of warpgroup 0 and of 1 (0 is sync_threads')
+STORED = 3  # named barriers 3 and 4: among the threads of warpgroup 0 and of 1 (1 and 2 are the turns of ladder.pingpong)
 FP16 = cutlass.Float16
 
 

@@ -23,7 +23,6 @@ from ladder.full_gemm import (
     LOAD_REGISTERS,
     MULTIPLY_REGISTERS,
     PIECE,
-    STORED,
     SWIZZLE_BYTES,
     TILE_K,
     WARPGROUP,
@@ -36,6 +35,7 @@ from ladder.full_gemm import (
 from ladder.multistage import make_ring
 from ladder.needs import need, need_hopper
 from ladder.persistent import H200_SMS, balanced, multiprocessors
+from ladder.pingpong import hand_over, take_turn
 
 SMEM_BYTES = 227 * 1024  # the most that a block on Hopper can have
 MAJORS = OperandMajorMode.MN, OperandMajorMode.K  # by the mode of an operand that is contiguous, 0 or 1
@@ -43,7 +43,6 @@ TOGETHER = (128, 128), (128, 160)  # tiles of a warpgroup, cooperative
 BY_TURNS = (128, 128), (128, 160), (128, 192), (192, 128), (64, 128), (64, 192), (64, 64)  # and ping-pong
 CLUSTERS = (1, 2), (2, 1), (1, 1)
 ROW, WAIT = 10, 96  # see Config.cost
-TURN = STORED + CONSUMERS  # named barriers: warpgroup 0's and 1's turn at the tensor cores
 
 
 @dataclass(frozen=True)
@@ -195,14 +194,14 @@ def hopper_kernel(
             first, step = cluster + wg * clusters, CONSUMERS * clusters
             if wg == 1:  # the first tile and turn are warpgroup 0's
                 state.advance(k_tiles)
-                cute.arch.barrier_arrive(barrier_id=TURN, number_of_threads=CONSUMERS * WARPGROUP)
+                hand_over(wg)
         for tile in cutlass.range(first, along_m * along_n, step, unroll=1):
             m, n = tile_at(tile, along_m, along_n, group)
             if cutlass.const_expr(not together):
-                cute.arch.barrier(barrier_id=TURN + wg, number_of_threads=CONSUMERS * WARPGROUP)
+                take_turn(wg)
             state, held = multiply_all(ring, state, mma, acc, tCrA, tCrB, k_tiles)
             if cutlass.const_expr(not together):
-                cute.arch.barrier_arrive(barrier_id=TURN + 1 - wg, number_of_threads=CONSUMERS * WARPGROUP)
+                hand_over(wg)
             warpgroup.wait_group(0)
             ring.consumer_release(held)
             if cutlass.const_expr(not together):
