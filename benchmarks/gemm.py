@@ -46,6 +46,7 @@ FLOPS_PER_CLOCK = 4096  # of one Hopper SM's tensor cores, fp16 or bf16, dense
 PEERS = {"quack": "quack-kernels", "triton": "triton", "cublas_reduced": "torch"}  # and what is to be installed for them
 MODULES = {"cublas_reduced": "torch"}  # where it is not named as the peer is
 NO_TENSOR_CORES = ("naive", "tiled", "tiled_swizzled")
+ALONE = {"settle": 3.0, "lead_ms": 300, "sample_ms": 20}  # for `timed`: each candidate at a clock of its own
 UNSETTLED = 0.1  # a spread above this says that the clock was still changing
 
 
@@ -221,8 +222,7 @@ def time_groups(problem: Problem, calls: dict, rounds: int) -> dict:
     for slow in (False, True):
         made = {name: problem.rotating(name, call) for name, call in calls.items() if (name in NO_TENSOR_CORES) == slow}
         if made:
-            options = {"settle": 3.0, "lead_ms": 300, "sample_ms": 20, "captured": partial(problem.forget, list(made))}
-            times |= timed(made, problem.set_bytes, rounds=rounds, **options)
+            times |= timed(made, problem.set_bytes, rounds=rounds, captured=partial(problem.forget, list(made)), **ALONE)
     return times
 
 

@@ -16,7 +16,7 @@ from math import log, sqrt
 from pathlib import Path
 from statistics import mean
 
-from gemm import SHAPES, Problem, shape
+from gemm import ALONE, SHAPES, Problem, shape
 
 from ladder import binding
 from ladder.errors import LadderError
@@ -54,7 +54,7 @@ def measure(problem: Problem, found, rounds: int) -> dict[object, Timing]:
         return make
 
     made = {name: rotating(call) for name, call in calls.items()}
-    return timed(made, problem.set_bytes, rounds=rounds, settle=3.0, lead_ms=300, sample_ms=20)
+    return timed(made, problem.set_bytes, rounds=rounds, **ALONE)
 
 
 def show(problem: Problem, times: dict, costs: dict, chosen) -> None:
