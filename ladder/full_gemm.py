@@ -1,14 +1,16 @@
-"""The whole Hopper GEMM: C = A B^T in fp16, sums in fp32; cooperative, persistent, in clusters that share tiles, and C stored by TMA.
+"""The whole Hopper GEMM: C = A B^T in fp16, sums in fp32; cooperative, persistent, in clusters that share tiles. TMA stores each tile of C
+under the main loop of the next.
 
 Who does what, in each of at most as many blocks as the GPU has SMs:
 
     warpgroup 2, one warp    tile after tile: for each 64 of k, when a stage is empty, have TMA fill it with a tile of A and one of B
-    warpgroups 0 and 1       the upper and the lower half of each tile of C: multiply the stages as they fill; then
-                             sums -> fp16 -> shared memory -> TMA -> C
+    warpgroups 0 and 1       the upper and the lower half of each tile of C: multiply the stages as they fill, then round the sums to
+                             fp16; what that gives goes to shared memory and by TMA to C while the next tile's first stages are multiplied
 
-None of them waits for more than it needs. The loads of the next tile begin while this one is stored; a warpgroup that has handed its last
-piece to TMA begins to multiply, though that piece is not written yet and the other warpgroup may still store. Ping-pong hides stores
-better, but has room for tiles of half the size; where power limits the clock, what those fetch more costs more than is hidden.
+None of them waits for more than it needs. The loads of the next tile begin before this one is done. Its sums, 128 of a thread's registers,
+take 64 as fp16, so it need not leave before the next one begins: while the tensor cores multiply a stage, the threads store a piece.
+Ping-pong hides stores too, but has room for tiles of half the size; where power limits the clock, what those fetch more costs more than
+is hidden.
 
 Two blocks, one above the other, are a cluster and share each tile of B. A is (M,K), B is (N,K), k contiguous; C is (M,N), n contiguous;
 any sizes whose contiguous mode is a multiple of 8. TMA reads 0 beyond an edge and writes nothing there.
@@ -24,15 +26,15 @@ from cutlass.cute.nvgpu import OperandMajorMode, cpasync, warp, warpgroup
 from cutlass.memory import SmemAllocator
 
 from ladder.needs import need, need_hopper
-from ladder.persistent import balanced, multiprocessors
+from ladder.persistent import RASTERS, balanced, multiprocessors, tile_at
 
 TILE_M, TILE_N, TILE_K = 128, 256, 64
 STAGES = 4  # of a tile of A and one of B, 48 KB together
 CLUSTER_M = 2  # blocks, one above the other, that share a tile of B
-GROUP = 8  # columns of tiles that are computed side by side: ladder.persistent's bands of rows, turned
 SWIZZLE_BYTES = 8 * 128  # the swizzle repeats every 8 rows of 128 bytes, and goes by the address itself: tiles begin at a multiple
 PIECE = 64  # C leaves in pieces of 64 x 64: 64 rows are one WGMMA's, 64 fp16 one row of the swizzle
 BUFFERS = 2  # pieces on their way, for each consumer
+NOWHERE = 1 << 30  # a row of pieces that no C has
 WARPGROUP = 128  # threads
 CONSUMERS = 2  # warpgroups that multiply; the third loads
 ROWS = TILE_M // CONSUMERS  # of a tile, a consumer's
@@ -45,19 +47,6 @@ def swizzled_tiles(rows: int, *stages: int):
     """Layout in shared memory of tiles of `rows` x 64 fp16: rows of 128 bytes, swizzled so that 8 of a column lie in different banks."""
     atom = warpgroup.make_smem_layout_atom(warpgroup.SmemLayoutAtomKind.K_SW128, FP16)
     return cute.tile_to_shape(atom, (rows, TILE_K, *stages), tuple(range(2 + len(stages))))
-
-
-@cute.jit
-def tile_at(index: cutlass.Int32, tiles_m: cutlass.Int32, tiles_n: cutlass.Int32, group: cutlass.Constexpr):
-    """(m, n) of the index-th tile: bands of `group` columns of tiles, walked row by row, every second band upwards."""
-    band = index // (group * tiles_m)
-    inside = index - band * group * tiles_m
-    columns = cutlass.min(group, tiles_n - band * group)  # the last band may be narrower
-    m = inside // columns
-    n = band * group + inside - m * columns
-    if band % 2 == 1:
-        m = tiles_m - 1 - m
-    return m, n
 
 
 def tma_slices(atom: cute.CopyAtom, s: cute.Tensor, g: cute.Tensor, part=0, parts: int = 1):
@@ -80,10 +69,13 @@ def load_tiles(ring, state, a, b, k_tiles: cutlass.Int32, masks: cutlass.Constex
 
 
 @cute.jit
-def multiply_all(ring, state, mma: cute.TiledMma, acc: cute.Tensor, tCrA: cute.Tensor, tCrB: cute.Tensor, k_tiles: cutlass.Int32):
+def multiply_all(
+    ring, state, mma: cute.TiledMma, acc: cute.Tensor, tCrA: cute.Tensor, tCrB: cute.Tensor, k_tiles: cutlass.Constexpr, leaving=None
+):  # fmt: skip
     """acc = the sum of the products of k_tiles stages, each started as soon as it is full. Then the one before is waited for and released.
 
-    The last one is still running at the end. Returns the next state and that of the one stage still held.
+    leaving: of the tile before, what store_piece takes; a piece leaves while a stage is multiplied. None: no tile is to leave. The last
+    stage is still running at the end. Returns the next state and that of the one stage still held.
     """
     held = state.clone()
     for k in cutlass.range(k_tiles, unroll=1):
@@ -96,45 +88,68 @@ def multiply_all(ring, state, mma: cute.TiledMma, acc: cute.Tensor, tCrA: cute.T
             mma.set(warpgroup.Field.ACCUMULATE, True)
         warpgroup.commit_group()
         state.advance()
+        if cutlass.const_expr(leaving is not None):
+            for piece in cutlass.range_constexpr(pieces_of(leaving[0], leaving[2])):
+                if k == piece:
+                    store_piece(piece, *leaving)
         if k > 0:
             warpgroup.wait_group(1)
             ring.consumer_release(held)
             held.advance()
+    if cutlass.const_expr(leaving is not None):
+        for piece in cutlass.range_constexpr(k_tiles, pieces_of(leaving[0], leaving[2])):  # if k is that short
+            store_piece(piece, *leaving)
     return state, held
 
 
-@cute.jit
-def store_tile(
-    acc: cute.Tensor, mma: cute.TiledMma, sC: cute.Tensor, tma_c: cute.CopyAtom, tC: cute.Tensor, row: cutlass.Int32, column: cutlass.Int32
-):
-    """Write one warpgroup's tile of C piece by piece: registers -> shared memory (stmatrix) -> C (TMA).
+def stmatrix_copy(mma: cute.TiledMma, dtype) -> cute.TiledCopy:
+    """How a warpgroup copies its part of C, that type, from the registers of its sums to shared memory."""
+    return cute.make_tiled_copy_C_atom(cute.make_copy_atom(warp.StMatrix8x8x16bOp(False, 4), dtype), mma)
 
-    sC: this warpgroup's buffers, (64, columns of a piece, BUFFERS). row, column: the tile's first piece, counted in pieces.
+
+def pieces_of(tile: cute.Tensor, sC: cute.Tensor) -> int:
+    return cute.size(tile) * WARPGROUP // (cute.size(sC, mode=[0]) * cute.size(sC, mode=[1]))
+
+
+@cute.jit
+def store_piece(
+    piece: cutlass.Constexpr, tile: cute.Tensor, to_smem: cute.TiledCopy, sC: cute.Tensor,
+    tma_c: cute.CopyAtom, tC: cute.Tensor, row: cutlass.Int32, column: cutlass.Int32,
+):  # fmt: skip
+    """Send a piece of a warpgroup's tile of C on its way: registers -> shared memory (stmatrix) -> C (TMA). Called for each in order.
+
+    tile: a thread's part of it, fp32 or as C is. sC: this warpgroup's buffers, (64, columns of a piece, BUFFERS). row, column: where the
+    tile's first piece is in C, counted in pieces; NOWHERE: not to be stored.
     """
     wg, thread = cute.arch.thread_idx()[0] // WARPGROUP, cute.arch.thread_idx()[0] % WARPGROUP
     storing = cute.arch.make_warp_uniform(thread // cute.arch.WARP_SIZE) == 0  # one warp talks to TMA: a store is one of the whole warp
     rows, columns = cute.size(sC, mode=[0]), cute.size(sC, mode=[1])
-    to_smem = cute.make_tiled_copy_C_atom(cute.make_copy_atom(warp.StMatrix8x8x16bOp(False, 4), sC.element_type), mma)
     tRsC = to_smem.get_slice(thread).partition_D(sC)  # (values, 1, columns / 16, BUFFERS)
-    sums = to_smem.retile(acc)  # ((8, columns of the tile / 16), rows of the tile / 64, 1): 8 values are a thread's part of a stmatrix
-    sums = cute.logical_divide(sums, (columns // 2,))  # ((a thread's values of a piece, pieces along n), pieces along m, 1)
+    values = to_smem.retile(tile)  # ((8, columns of the tile / 16), rows of the tile / 64, 1): 8 are a thread's part of a stmatrix
+    values = cute.logical_divide(values, (columns // 2,))  # ((a thread's values of a piece, pieces along n), pieces along m, 1)
     gC = cute.local_tile(tC, (rows, columns), (None, None))  # (piece, pieces along m, pieces along n)
     sC_pieces, gC_pieces = tma_slices(tma_c, sC, gC)
-    across, down = cute.size(sums, mode=[0, 1]), cute.size(sums, mode=[1])
-    for piece in cutlass.range_constexpr(down * across):
-        i, j, buffer = piece // across, piece % across, piece % BUFFERS
-        if storing:  # TMA has read what was in this buffer; a tile's first piece may come after one in the same
-            cute.arch.cp_async_bulk_wait_group(BUFFERS - 1 if piece else 0, read=True)
-        cute.arch.barrier(barrier_id=STORED + wg, number_of_threads=WARPGROUP)
-        rC = cute.make_rmem_tensor(tRsC[None, 0, None, 0].shape, sC.element_type)
-        rC.store(sums[(None, j), i, 0].load().reshape(rC.shape).to(sC.element_type))
-        cute.copy(to_smem, rC, tRsC[None, 0, None, buffer])
-        cute.arch.fence_proxy("async.shared", space="cta")  # what these threads wrote, TMA sees
-        cute.arch.barrier(barrier_id=STORED + wg, number_of_threads=WARPGROUP)
-        if storing:
-            if cute.elem_less((row + i, column + j), (cute.size(gC, mode=[2]), cute.size(gC, mode=[3]))):  # else all of it is past an edge
-                cute.copy(tma_c, sC_pieces[None, buffer], gC_pieces[None, row + i, column + j])
-            cute.arch.cp_async_bulk_commit_group()
+    across = cute.size(values, mode=[0, 1])
+    i, j, buffer = piece // across, piece % across, piece % BUFFERS
+    if storing:  # TMA has read what was in this buffer; a tile's first piece may come after one in the same
+        cute.arch.cp_async_bulk_wait_group(BUFFERS - 1 if piece else 0, read=True)
+    cute.arch.barrier(barrier_id=STORED + wg, number_of_threads=WARPGROUP)
+    rC = cute.make_rmem_tensor(tRsC[None, 0, None, 0].shape, sC.element_type)
+    rC.store(values[(None, j), i, 0].load().reshape(rC.shape).to(sC.element_type))
+    cute.copy(to_smem, rC, tRsC[None, 0, None, buffer])
+    cute.arch.fence_proxy("async.shared", space="cta")  # what these threads wrote, TMA sees
+    cute.arch.barrier(barrier_id=STORED + wg, number_of_threads=WARPGROUP)
+    if storing:
+        if cute.elem_less((row + i, column + j), (cute.size(gC, mode=[2]), cute.size(gC, mode=[3]))):  # else all of it is past an edge
+            cute.copy(tma_c, sC_pieces[None, buffer], gC_pieces[None, row + i, column + j])
+        cute.arch.cp_async_bulk_commit_group()
+
+
+@cute.jit
+def store_tile(tile, to_smem, sC, tma_c, tC, row, column):
+    """store_piece for all of them, with nothing beside."""
+    for piece in cutlass.range_constexpr(pieces_of(tile, sC)):
+        store_piece(piece, tile, to_smem, sC, tma_c, tC, row, column)
 
 
 @cute.kernel
@@ -163,7 +178,8 @@ def full_kernel(
     )
     gA = cute.local_tile(tA, (TILE_M, TILE_K), (None, None))  # (tile, TILE_K, tiles along m, tiles along k)
     gB = cute.local_tile(tB, (TILE_N, TILE_K), (None, None))
-    tiles_m, tiles_n, k_tiles = cute.ceil_div(cute.size(gA, mode=[2]), CLUSTER_M), cute.size(gB, mode=[2]), cute.size(gA, mode=[3])
+    tiles_m, tiles_n = cute.ceil_div(cute.size(gA, mode=[2]), CLUSTER_M), cute.size(gB, mode=[2])
+    k_tiles = cute.size(gA, mode=[3])
 
     if wg == CONSUMERS:
         cute.arch.setmaxregister_decrease(LOAD_REGISTERS)
@@ -173,7 +189,7 @@ def full_kernel(
             masks = None, cpasync.create_tma_multicast_mask(cluster_layout, (0, block_m, 0, 0), 1)
             state = pipeline.make_pipeline_state(pipeline.PipelineUserType.Producer, STAGES)
             for tile in cutlass.range(cluster, tiles_m * tiles_n, clusters, unroll=1):
-                m, n = tile_at(tile, tiles_m, tiles_n, GROUP)
+                m, n = tile_at(tile, tiles_m, tiles_n, RASTERS["serpentine"])
                 a = tma_a, tAgA[None, m * CLUSTER_M + block_m, None], tAsA
                 b = tma_b, tBgB[None, n, None], tBsB
                 state = load_tiles(ring, state, a, b, k_tiles, masks)
@@ -184,15 +200,21 @@ def full_kernel(
         thr_mma = mma.get_slice(0)  # of A and B in shared memory all threads of a warpgroup have the same view
         tCrA, tCrB = mma.make_fragment_A(thr_mma.partition_A(own_sA)), mma.make_fragment_B(thr_mma.partition_B(sB))
         acc = cute.make_rmem_tensor(mma.partition_shape_C((ROWS, TILE_N)), cutlass.Float32)
+        done = cute.make_rmem_tensor(acc.shape, FP16)  # the tile before, on its way to C
+        done.fill(0.0)
+        row, column = cutlass.Int32(NOWHERE), cutlass.Int32(0)
+        to_smem, buffers = stmatrix_copy(mma, FP16), sC[None, None, None, wg]
         state = pipeline.make_pipeline_state(pipeline.PipelineUserType.Consumer, STAGES)
         for tile in cutlass.range(cluster, tiles_m * tiles_n, clusters, unroll=1):
-            m, n = tile_at(tile, tiles_m, tiles_n, GROUP)
-            state, held = multiply_all(ring, state, mma, acc, tCrA, tCrB, k_tiles)
+            m, n = tile_at(tile, tiles_m, tiles_n, RASTERS["serpentine"])
+            leaving = done, to_smem, buffers, tma_c, tC, row, column
+            state, held = multiply_all(ring, state, mma, acc, tCrA, tCrB, k_tiles, leaving)
             warpgroup.wait_group(0)
             ring.consumer_release(held)
+            done.store(acc.load().to(FP16))
             row = ((m * CLUSTER_M + block_m) * TILE_M + wg * ROWS) // PIECE
             column = n * (TILE_N // PIECE)
-            store_tile(acc, mma, sC[None, None, None, wg], tma_c, tC, row, column)
+        store_tile(done, to_smem, buffers, tma_c, tC, row, column)
         cute.arch.cp_async_bulk_wait_group(0)  # all of C is written
 
 

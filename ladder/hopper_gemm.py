@@ -22,26 +22,27 @@ from ladder.full_gemm import (
     CONSUMERS,
     LOAD_REGISTERS,
     MULTIPLY_REGISTERS,
+    NOWHERE,
     PIECE,
     SWIZZLE_BYTES,
     TILE_K,
     WARPGROUP,
     load_tiles,
     multiply_all,
+    stmatrix_copy,
     store_tile,
-    tile_at,
     tma_slices,
 )  # fmt: skip
 from ladder.multistage import make_ring
 from ladder.needs import need, need_hopper
-from ladder.persistent import H200_SMS, balanced, multiprocessors
+from ladder.persistent import H200_SMS, Raster, balanced, multiprocessors, tile_at
 from ladder.pingpong import hand_over, take_turn
 
 SMEM_BYTES = 227 * 1024  # the most that a block on Hopper can have
 MAJORS = OperandMajorMode.MN, OperandMajorMode.K  # by the mode of an operand that is contiguous, 0 or 1
-TOGETHER = (128, 128), (128, 160)  # tiles of a warpgroup, cooperative
+TOGETHER = (64, 256), (128, 160)  # tiles of a warpgroup, cooperative
 BY_TURNS = (128, 128), (128, 160), (128, 192), (192, 128), (64, 128), (64, 192), (64, 64)  # and ping-pong
-CLUSTERS = (1, 2), (2, 1), (1, 1)
+CLUSTERS = (2, 1), (1, 2), (1, 1)
 ROW, WAIT = 10, 96  # see Config.cost
 
 
@@ -53,8 +54,8 @@ class Config:
     ladder.pingpong.
     """
 
-    tile: tuple[int, int] = (128, 128)
-    cluster: tuple[int, int] = (1, 2)
+    tile: tuple[int, int] = (64, 256)
+    cluster: tuple[int, int] = (2, 1)
     together: bool = True
 
     def __str__(self):
@@ -77,6 +78,11 @@ class Config:
         return 64 if self.tile[1] % 64 == 0 else 32
 
     @property
+    def keeps(self) -> bool:
+        """Whether a thread has registers for its part of a tile in 16 bits, beside the sums of the next."""
+        return self.together and prod(self.tile) <= 128 * 128
+
+    @property
     def stages(self) -> int:
         """How many tiles of A and B fit beside the pieces of C that are on their way, with 1 KB for barriers."""
         return (SMEM_BYTES - 1024 - CONSUMERS * BUFFERS * PIECE * self.piece_n * 2) // (sum(self.block_tile) * TILE_K * 2)
@@ -86,20 +92,22 @@ class Config:
         return prod(-(-size // (tile * blocks)) for size, tile, blocks in zip((M, N), self.block_tile, self.cluster, strict=True))
 
     def cost(self, M: int, N: int, K: int, sms: int) -> float:
-        """What the GEMM costs, in elements of C that each SM multiplies by 1 of k. Fitted to 125 timings on H200s, to 2 % (rms).
+        """What the GEMM costs, in elements of C that each SM multiplies by 1 of k. Fitted to the times in results/hopper_configs.json.
 
-        There power limits the clock, so it is energy that costs: that of the multiplies, and as much as that of ROW elements for each
-        row of A or B that leaves the L2 cache, and again for each that arrives in a block. An SM that has no tile in the last round
-        costs half as much as one that has. While a cooperative tile is stored, tensor cores idle for as long as they take for WAIT of k.
+        On the H200s there power limits the clock, so it is energy that costs: that of the multiplies, and as much as that of ROW elements
+        for each row of A or B that leaves the L2 cache, and again for each that arrives in a block. An SM that has no tile in the last
+        round costs half as much as one that has. While a cooperative tile is stored, tensor cores idle for as long as they take for WAIT
+        of k; where one leaves under the next, only after the last.
 
-        >>> config = Config((128, 128), (1, 2))  # a block's tile is 256 x 128; A is shared by two, so 256 / 2 + 128 rows leave the L2
-        >>> config.cost(4096, 4096, 4096, 128) == 4 * (256 * 128 + 10 * (256 + 384)) * (4096 + 96)
+        >>> config = Config((64, 256), (2, 1))  # a block's tile is 128 x 256; B is shared by two, so 128 + 256 / 2 rows leave the L2
+        >>> config.cost(4096, 4096, 4096, 128) == (4 * 4096 + 96) * (128 * 256 + 10 * (256 + 384))
         True
         """
         rounds = self.clusters(M, N) / max(1, sms // self.blocks)
         (tile_m, tile_n), (cluster_m, cluster_n) = self.block_tile, self.cluster
         rows = tile_m / cluster_n + tile_n / cluster_m + tile_m + tile_n
-        return (rounds + ceil(rounds)) / 2 * (tile_m * tile_n + ROW * rows) * (K + WAIT * self.together)
+        waits = (1 if self.keeps else ceil(rounds)) * self.together
+        return ((rounds + ceil(rounds)) / 2 * K + WAIT * waits) * (tile_m * tile_n + ROW * rows)
 
 
 def configs() -> list[Config]:
@@ -112,9 +120,9 @@ def choose(M: int, N: int, K: int, sms: int = H200_SMS) -> Config:
     """The configuration for a shape on a GPU of that many SMs: the one of least cost, of equals the first.
 
     >>> choose(4096, 4096, 4096)
-    Config(tile=(128, 128), cluster=(1, 2), together=True)
-    >>> choose(16384, 4096, 1024)
-    Config(tile=(192, 128), cluster=(1, 2), together=False)
+    Config(tile=(64, 256), cluster=(2, 1), together=True)
+    >>> choose(512, 512, 512)
+    Config(tile=(64, 64), cluster=(2, 1), together=False)
     """
     return min(configs(), key=lambda config: config.cost(M, N, K, sms))
 
@@ -146,13 +154,23 @@ def transposed(tensor: cute.Tensor) -> cute.Tensor:
     return cute.make_tensor(tensor.iterator, cute.select(tensor.layout, mode=[1, 0]))
 
 
+@cute.jit
+def place(index: cutlass.Int32, along_m: cutlass.Int32, along_n: cutlass.Int32, patch: cutlass.Constexpr):
+    """(m, n) of a cluster's index-th tile: bands of columns, walked patch by patch, each column by column. patch: (rows, columns)."""
+    rows, columns = patch
+    band = index // (columns * along_m)
+    here = cutlass.min(columns, along_n - band * columns)  # the last band may be narrower
+    m, n = tile_at(index - band * columns * along_m, along_m, here, Raster(rows, serpentine=False))
+    return m, band * columns + n
+
+
 @cute.kernel
 def hopper_kernel(
     tma_a: cute.CopyAtom, tA: cute.Tensor, tma_b: cute.CopyAtom, tB: cute.Tensor, tma_c: cute.CopyAtom, tC: cute.Tensor, mma: cute.TiledMma,
     layout_a: cute.ComposedLayout, layout_b: cute.ComposedLayout, layout_c: cute.ComposedLayout,
-    dtype: cutlass.Constexpr, config: cutlass.Constexpr, group: cutlass.Constexpr,
+    dtype: cutlass.Constexpr, config: cutlass.Constexpr, patch: cutlass.Constexpr, late: cutlass.Constexpr,
 ):  # fmt: skip
-    """As the kernel of ladder.full_gemm, with tile, cluster and division of labour of `config`. group: columns of clusters in a band."""
+    """As the kernel of ladder.full_gemm, with tile, cluster and division of labour of `config`. late: each tile leaves under the next."""
     (tile_m, tile_n), (cluster_m, cluster_n), stages, together = config.block_tile, config.cluster, config.stages, config.together
     thread, _, _ = cute.arch.thread_idx()
     wg = cute.arch.make_warp_uniform(thread // WARPGROUP)
@@ -177,7 +195,7 @@ def hopper_kernel(
             mask_b = cpasync.create_tma_multicast_mask(layout, here, 1) if cluster_m > 1 else None
             state = pipeline.make_pipeline_state(pipeline.PipelineUserType.Producer, stages)
             for tile in cutlass.range(cluster, along_m * along_n, clusters, unroll=1):
-                m, n = tile_at(tile, along_m, along_n, group)
+                m, n = place(tile, along_m, along_n, patch)
                 a = tma_a, tAgA[None, m * cluster_m + block_m, None], tAsA
                 b = tma_b, tBgB[None, n * cluster_n + block_n, None], tBsB
                 state = load_tiles(ring, state, a, b, k_tiles, (mask_a, mask_b))
@@ -188,6 +206,10 @@ def hopper_kernel(
         thr_mma = mma.get_slice(0)
         tCrA, tCrB = mma.make_fragment_A(thr_mma.partition_A(own_sA)), mma.make_fragment_B(thr_mma.partition_B(sB))
         acc = cute.make_rmem_tensor(mma.partition_shape_C(config.tile), cutlass.Float32)
+        done = cute.make_rmem_tensor(acc.shape, dtype)  # if late, the tile before, on its way to C
+        done.fill(0.0)
+        row, column = cutlass.Int32(NOWHERE), cutlass.Int32(0)
+        to_smem, buffers = stmatrix_copy(mma, dtype), sC[None, None, None, wg]
         state = pipeline.make_pipeline_state(pipeline.PipelineUserType.Consumer, stages)
         first, step = cluster, clusters
         if cutlass.const_expr(not together):
@@ -196,10 +218,11 @@ def hopper_kernel(
                 state.advance(k_tiles)
                 hand_over(wg)
         for tile in cutlass.range(first, along_m * along_n, step, unroll=1):
-            m, n = tile_at(tile, along_m, along_n, group)
+            m, n = place(tile, along_m, along_n, patch)
             if cutlass.const_expr(not together):
                 take_turn(wg)
-            state, held = multiply_all(ring, state, mma, acc, tCrA, tCrB, k_tiles)
+            leaving = (done, to_smem, buffers, tma_c, tC, row, column) if cutlass.const_expr(late) else None
+            state, held = multiply_all(ring, state, mma, acc, tCrA, tCrB, k_tiles, leaving)
             if cutlass.const_expr(not together):
                 hand_over(wg)
             warpgroup.wait_group(0)
@@ -208,7 +231,12 @@ def hopper_kernel(
                 state.advance(k_tiles)  # those of the other's tile
             row = ((m * cluster_m + block_m) * tile_m + wg * int(together) * config.tile[0]) // PIECE
             column = (n * cluster_n + block_n) * (tile_n // config.piece_n)
-            store_tile(acc, mma, sC[None, None, None, wg], tma_c, tC, row, column)
+            if cutlass.const_expr(late):
+                done.store(acc.load().to(dtype))
+            else:
+                store_tile(acc, to_smem, buffers, tma_c, tC, row, column)
+        if cutlass.const_expr(late):
+            store_tile(done, to_smem, buffers, tma_c, tC, row, column)
         cute.arch.cp_async_bulk_wait_group(0)
 
 
@@ -244,9 +272,13 @@ def launch(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, stream: cuda.CUstr
         cpasync.CopyBulkTensorTileS2GOp(), mC, cute.slice_(layout_c, (None, None, 0, 0)), (PIECE, config.piece_n)
     )
     op = warpgroup.MmaF16BF16Op(dtype, cutlass.Float32, (64, tile_n, 16), warpgroup.OperandSource.SMEM, MAJORS[a], MAJORS[b])
-    mma, group = cute.make_tiled_mma(cute.make_mma_atom(op)), max(1, band(K) // (tile_n * cluster_n))
-    hopper_kernel(tma_a, tA, tma_b, tB, tma_c, tC, mma, layout_a, layout_b, layout_c, dtype, config, group).launch(
-        grid=(cluster_m, cluster_n, balanced(config.clusters(M, N), multiprocessors() // config.blocks)),
+    clusters = balanced(config.clusters(M, N), multiprocessors() // config.blocks)
+    mma, width = cute.make_tiled_mma(cute.make_mma_atom(op)), tile_n * cluster_n
+    columns = max(1, min(band(K), N) // width)
+    patch = 1 if cluster_n > 1 else max(1, clusters // columns), columns
+    late = config.keeps and clusters < config.clusters(M, N)  # else no cluster has a next tile
+    hopper_kernel(tma_a, tA, tma_b, tB, tma_c, tC, mma, layout_a, layout_b, layout_c, dtype, config, patch, late).launch(
+        grid=(cluster_m, cluster_n, clusters),
         block=((CONSUMERS + 1) * WARPGROUP, 1, 1),
         cluster=(cluster_m, cluster_n, 1),
         min_blocks_per_mp=1,

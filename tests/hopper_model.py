@@ -229,7 +229,7 @@ class Thread:
             place = self.address(x[0])
             reading = [stored for thread in cluster.threads for stored in sum(thread.stores, thread.store)]
             assert place not in reading, "TMA still reads this buffer"
-            cluster.staged[place] = self, [each for register in re.findall(r"%\w+", x[1]) for each in self.get(register)]
+            cluster.staged[place] = self, [each for register in re.findall(r"%\w+", x[1]) for each in self.get(register) or ()]
             self.unfenced.add(place)
         elif op.startswith("fence.proxy"):
             self.unfenced.clear()

@@ -171,7 +171,8 @@ def order(tile_at, last, tiles_m: int, tiles_n: int) -> np.ndarray:
     return out
 
 
-RASTERS = [(persistent.tile_at, raster) for raster in persistent.RASTERS.values()] + [(full_gemm.tile_at, 8), (full_gemm.tile_at, 3)]
+RASTERS = [(persistent.tile_at, raster) for raster in persistent.RASTERS.values()]
+RASTERS += [(hopper_gemm.place, patch) for patch in ((8, 8), (1, 5), (4, 16), (3, 1))]
 
 
 @pytest.mark.parametrize("tile_at, last", RASTERS)
@@ -187,8 +188,10 @@ def test_rasters_walk_as_they_say():
     assert rows[:4].tolist() == [[0, 0], [0, 1], [0, 2], [1, 0]]
     assert grouped[:8].tolist() == [[m, 0] for m in range(8)] and grouped[24].tolist() == [8, 0]
     assert (serpentine[:24] == grouped[:24]).all() and serpentine[24:32].tolist() == [[m, 2] for m in range(8, 16)]
-    ours = order(full_gemm.tile_at, 8, 3, 16)
-    assert ours[:8].tolist() == [[0, n] for n in range(8)] and ours[24].tolist() == [2, 8], "columns side by side, and back upwards"
+    patches = order(hopper_gemm.place, (2, 3), 5, 7)
+    assert patches[:6].tolist() == [[m, n] for n in range(3) for m in range(2)], "a patch, column by column"
+    assert patches[6].tolist() == [2, 0] and patches[12:15].tolist() == [[4, n] for n in range(3)], "the next below; the last is lower"
+    assert patches[15].tolist() == [0, 3] and patches[-5:].tolist() == [[m, 6] for m in range(5)], "the next band; the last is narrower"
 
 
 def test_the_fewest_blocks_for_as_many_rounds():
@@ -210,7 +213,7 @@ def test_the_rule_takes_what_costs_least():
         assert picked.clusters(M, N) == m * n
     assert choose(64, 4096, 4096).block_tile[0] == 64, "no tile half of which is empty"
     assert choose(8192, 1280, 8192).block_tile == (256, 160), "2 rounds; 256 x 128 would leave a third one half empty"
-    assert not choose(16384, 4096, 512).together and choose(16384, 4096, 8192).together, "short sums hide their stores"
+    assert choose(16384, 4096, 512).keeps, "short sums, whose stores are to be hidden"
 
 
 def test_a_band_is_what_the_l2_cache_holds():
