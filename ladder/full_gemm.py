@@ -1,16 +1,15 @@
-"""The whole Hopper GEMM: C = A B^T in fp16, sums in fp32; cooperative, persistent, in clusters that share tiles. TMA stores each tile of C
-under the main loop of the next.
+"""The whole Hopper GEMM: C = A B^T in fp16, sums in fp32; persistent, in clusters, each tile of C stored under the main loop of the next.
 
 Who does what, in each of at most as many blocks as the GPU has SMs:
 
     warpgroup 2, one warp    tile after tile: for each 64 of k, when a stage is empty, have TMA fill it with a tile of A and one of B
     warpgroups 0 and 1       the upper and the lower half of each tile of C: multiply the stages as they fill, then round the sums to
-                             fp16; what that gives goes to shared memory and by TMA to C while the next tile's first stages are multiplied
+                             fp16; these go to shared memory and by TMA to C while the first stages of the next tile are multiplied
 
-None of them waits for more than it needs. The loads of the next tile begin before this one is done. Its sums, 128 of a thread's registers,
-take 64 as fp16, so it need not leave before the next one begins: while the tensor cores multiply a stage, the threads store a piece.
-Ping-pong hides stores too, but has room for tiles of half the size; where power limits the clock, what those fetch more costs more than
-is hidden.
+None of them waits for more than it needs. The loads of the next tile begin before this one is done. A tile need not leave before the next
+one is multiplied: of a thread's registers its sums take 128, rounded 64, and so both fit. While the tensor cores work on a stage, the
+threads store a piece. Ping-pong hides its stores, too, but has room for half as large a tile only; where power limits the clock, what
+that fetches more costs more than is hidden.
 
 Two blocks, one above the other, are a cluster and share each tile of B. A is (M,K), B is (N,K), k contiguous; C is (M,N), n contiguous;
 any sizes whose contiguous mode is a multiple of 8. TMA reads 0 beyond an edge and writes nothing there.
@@ -38,6 +37,7 @@ NOWHERE = 1 << 30  # a row of pieces that no C has
 WARPGROUP = 128  # threads
 CONSUMERS = 2  # warpgroups that multiply; the third loads
 ROWS = TILE_M // CONSUMERS  # of a tile, a consumer's
+PIECES = ROWS * TILE_N // PIECE**2
 LOAD_REGISTERS, MULTIPLY_REGISTERS = 40, 232
 STORED = 3  # named barriers 3 and 4: among the threads of warpgroup 0 and of 1 (1 and 2 are the turns of ladder.pingpong)
 FP16 = cutlass.Float16
@@ -70,12 +70,13 @@ def load_tiles(ring, state, a, b, k_tiles: cutlass.Int32, masks: cutlass.Constex
 
 @cute.jit
 def multiply_all(
-    ring, state, mma: cute.TiledMma, acc: cute.Tensor, tCrA: cute.Tensor, tCrB: cute.Tensor, k_tiles: cutlass.Constexpr, leaving=None
+    ring, state, mma: cute.TiledMma, acc: cute.Tensor, tCrA: cute.Tensor, tCrB: cute.Tensor,
+    k_tiles: cutlass.Constexpr, pieces: cutlass.Constexpr = 0, leaving=(),
 ):  # fmt: skip
     """acc = the sum of the products of k_tiles stages, each started as soon as it is full. Then the one before is waited for and released.
 
-    leaving: of the tile before, what store_piece takes; a piece leaves while a stage is multiplied. None: no tile is to leave. The last
-    stage is still running at the end. Returns the next state and that of the one stage still held.
+    Meanwhile so many pieces of the tile before are stored, one a stage. leaving: what store_piece takes of it. The last stage is still
+    running at the end. Returns the next state and that of the one stage still held.
     """
     held = state.clone()
     for k in cutlass.range(k_tiles, unroll=1):
@@ -88,27 +89,21 @@ def multiply_all(
             mma.set(warpgroup.Field.ACCUMULATE, True)
         warpgroup.commit_group()
         state.advance()
-        if cutlass.const_expr(leaving is not None):
-            for piece in cutlass.range_constexpr(pieces_of(leaving[0], leaving[2])):
-                if k == piece:
-                    store_piece(piece, *leaving)
+        for piece in cutlass.range_constexpr(pieces):  # registers are known by number, so there is code for each
+            if k == piece:
+                store_piece(piece, *leaving)
         if k > 0:
             warpgroup.wait_group(1)
             ring.consumer_release(held)
             held.advance()
-    if cutlass.const_expr(leaving is not None):
-        for piece in cutlass.range_constexpr(k_tiles, pieces_of(leaving[0], leaving[2])):  # if k is that short
-            store_piece(piece, *leaving)
+    for piece in cutlass.range_constexpr(min(k_tiles, pieces), pieces):  # if there were fewer stages
+        store_piece(piece, *leaving)
     return state, held
 
 
 def stmatrix_copy(mma: cute.TiledMma, dtype) -> cute.TiledCopy:
     """How a warpgroup copies its part of C, that type, from the registers of its sums to shared memory."""
     return cute.make_tiled_copy_C_atom(cute.make_copy_atom(warp.StMatrix8x8x16bOp(False, 4), dtype), mma)
-
-
-def pieces_of(tile: cute.Tensor, sC: cute.Tensor) -> int:
-    return cute.size(tile) * WARPGROUP // (cute.size(sC, mode=[0]) * cute.size(sC, mode=[1]))
 
 
 @cute.jit
@@ -118,8 +113,8 @@ def store_piece(
 ):  # fmt: skip
     """Send a piece of a warpgroup's tile of C on its way: registers -> shared memory (stmatrix) -> C (TMA). Called for each in order.
 
-    tile: a thread's part of it, fp32 or as C is. sC: this warpgroup's buffers, (64, columns of a piece, BUFFERS). row, column: where the
-    tile's first piece is in C, counted in pieces; NOWHERE: not to be stored.
+    tile: a thread's part of it, in fp32 or C's type. sC: this warpgroup's buffers, (64, columns of a piece, BUFFERS). row, column: where
+    the tile's first piece is in C, counted in pieces; NOWHERE: not to be stored.
     """
     wg, thread = cute.arch.thread_idx()[0] // WARPGROUP, cute.arch.thread_idx()[0] % WARPGROUP
     storing = cute.arch.make_warp_uniform(thread // cute.arch.WARP_SIZE) == 0  # one warp talks to TMA: a store is one of the whole warp
@@ -143,13 +138,6 @@ def store_piece(
         if cute.elem_less((row + i, column + j), (cute.size(gC, mode=[2]), cute.size(gC, mode=[3]))):  # else all of it is past an edge
             cute.copy(tma_c, sC_pieces[None, buffer], gC_pieces[None, row + i, column + j])
         cute.arch.cp_async_bulk_commit_group()
-
-
-@cute.jit
-def store_tile(tile, to_smem, sC, tma_c, tC, row, column):
-    """store_piece for all of them, with nothing beside."""
-    for piece in cutlass.range_constexpr(pieces_of(tile, sC)):
-        store_piece(piece, tile, to_smem, sC, tma_c, tC, row, column)
 
 
 @cute.kernel
@@ -203,18 +191,18 @@ def full_kernel(
         done = cute.make_rmem_tensor(acc.shape, FP16)  # the tile before, on its way to C
         done.fill(0.0)
         row, column = cutlass.Int32(NOWHERE), cutlass.Int32(0)
-        to_smem, buffers = stmatrix_copy(mma, FP16), sC[None, None, None, wg]
+        leaving = done, stmatrix_copy(mma, FP16), sC[None, None, None, wg], tma_c, tC
         state = pipeline.make_pipeline_state(pipeline.PipelineUserType.Consumer, STAGES)
         for tile in cutlass.range(cluster, tiles_m * tiles_n, clusters, unroll=1):
             m, n = tile_at(tile, tiles_m, tiles_n, RASTERS["serpentine"])
-            leaving = done, to_smem, buffers, tma_c, tC, row, column
-            state, held = multiply_all(ring, state, mma, acc, tCrA, tCrB, k_tiles, leaving)
+            state, held = multiply_all(ring, state, mma, acc, tCrA, tCrB, k_tiles, PIECES, (*leaving, row, column))
             warpgroup.wait_group(0)
             ring.consumer_release(held)
             done.store(acc.load().to(FP16))
             row = ((m * CLUSTER_M + block_m) * TILE_M + wg * ROWS) // PIECE
             column = n * (TILE_N // PIECE)
-        store_tile(done, to_smem, buffers, tma_c, tC, row, column)
+        for piece in cutlass.range_constexpr(PIECES):
+            store_piece(piece, *leaving, row, column)
         cute.arch.cp_async_bulk_wait_group(0)  # all of C is written
 
 
