@@ -17,13 +17,13 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import import_module
-from itertools import product
+from itertools import cycle, product
 from pathlib import Path
 from unittest.mock import patch
 
 from ladder.checks import BOUND, relative_error_there
 from ladder.errors import LadderError
-from ladder.operands import bare_gemm
+from ladder.operands import bare_gemm, operand_pairs
 from ladder.preflight import preflight
 from ladder.rungs import RUNGS, rungs_for
 
@@ -41,23 +41,27 @@ SECONDS = 600
 
 @dataclass(frozen=True)
 class Run:
-    """A rung's GEMM at M, N, K. sms: how many SMs a persistent one is told of; None: of all."""
+    """A rung's GEMM at M, N, K. sms: how many SMs a persistent one is told of; None: of all. pair: as in ladder.operands."""
 
     rung: str
     gemm: Callable
     mnk: tuple[int, int, int] = LONG
     sms: int | None = None
+    pair: str = "TN"
 
 
 def runs() -> dict[str, Run]:
-    """What is repeated, by name: each rung; the persistent ones on FEW SMs, too; each configuration of hopper_gemm. Needs the DSL."""
+    """What is repeated, by name: each rung; the persistent ones on FEW SMs, too; each configuration of hopper_gemm, at one size through one
+    pair of operands, at the next through another. Needs the DSL.
+    """
     from ladder import hopper_gemm
 
     found = {name: Run(name, rung.gemm) for name, rung in RUNGS.items()}
     for name in persistent_modules():
         found |= {f"{name}, {FEW} SMs, K {mnk[2]}": Run(name, RUNGS[name].gemm, mnk, FEW) for mnk in (LONG, *SHORT)}
+    pairs = cycle(operand_pairs(8, 8, 8))  # four, and three sizes: each size gets each
     for config, mnk in product(hopper_gemm.configs(), (LONG, *SHORT)):
-        found[f"hopper_gemm, {config}, K {mnk[2]}"] = Run("hopper_gemm", hopper_gemm.gemm_with(config), mnk, FEW)
+        found[f"hopper_gemm, {config}, K {mnk[2]}"] = Run("hopper_gemm", hopper_gemm.gemm_with(config), mnk, FEW, next(pairs))
     return found
 
 
@@ -108,19 +112,20 @@ def repeat(run: Run, times: int = REPEATS) -> dict:
             first = c.clone()
         different += ~torch.all(c == first)
     torch.cuda.synchronize()
-    return {"mnk": run.mnk, "repeats": times, "different": int(different), "error": relative_error_there(first, want)}
+    return {"mnk": run.mnk, "pair": run.pair, "repeats": times, "different": int(different), "error": relative_error_there(first, want)}
 
 
 def _problem(run: Run):
-    """(launch, [A, B, C], the right C) of a run on random data, k contiguous in A and B, n in C."""
+    """(launch, [A, B, C], the right C) of a run on random data, n contiguous in C."""
     import torch
 
     from ladder import binding
 
-    operands = bare_gemm(*run.mnk)
+    operands = bare_gemm(*run.mnk, run.pair)
     with told_of(run.sms):
         launch = binding.compile_for_gpu(run.gemm, operands)
-    a, b, c = (torch.randn(each.layout.shape, device="cuda", dtype=torch.float16) for each in operands)
+    layouts = [each.layout for each in operands]
+    a, b, c = (torch.empty_strided(each.shape, each.stride, dtype=torch.float16, device="cuda").normal_() for each in layouts)
     return launch, (a, b, c), a.float() @ b.float().T
 
 

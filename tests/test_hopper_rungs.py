@@ -18,6 +18,7 @@ from ladder.errors import LadderError
 from ladder.hopper_gemm import choose, configs
 from ladder.operands import k_contiguous, operand_pairs, padded_output, row_major_output
 from ladder.rungs import RUNGS
+from ladder.stress import told_of
 from layoutviz import ComposedLayout, Layout, Swizzle, same_function
 from layoutviz.cute import from_dsl
 from layoutviz.memory import bank_conflicts
@@ -92,7 +93,8 @@ def test_hopper_gemm_compiles_for_every_major(pair, output):
 @pytest.mark.parametrize("config", configs(), ids=str)
 def test_every_configuration_compiles_without_spills(config):
     A, B = operand_pairs(*RAGGED)["NT"]
-    done = lowering.compile_gemm_for(hopper_gemm.gemm_with(config), (A, B, row_major_output(*RAGGED[:2])))
+    with told_of(4):  # SMs: then a tile leaves under the next
+        done = lowering.compile_gemm_for(hopper_gemm.gemm_with(config), (A, B, row_major_output(*RAGGED[:2])))
     assert done.spills == 0 and done.registers <= 168
     assert {i.split()[0] for i in done.instructions if i.startswith("HGMMA")} == {f"HGMMA.64x{config.tile[1]}x16.F32"}
 

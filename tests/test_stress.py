@@ -70,7 +70,7 @@ def tiles_of_a_block(run, monkeypatch) -> int:
     module, asked = import_module(f"ladder.{run.rung}"), []
     monkeypatch.setattr(module, "balanced", lambda tiles, most: asked.append((tiles, balanced(tiles, most))) or asked[-1][1])
     with stress.told_of(run.sms):
-        lowering.compile_gemm_for(run.gemm, [each.layout for each in bare_gemm(*run.mnk)])
+        lowering.compile_gemm_for(run.gemm, [each.layout for each in bare_gemm(*run.mnk, run.pair)])
     [(tiles, blocks)] = asked
     return tiles // blocks
 
@@ -81,6 +81,7 @@ def test_every_persistent_rung_is_told_of_few_sms_and_every_configuration_is_run
     found = stress.runs()
     assert set(RUNGS) <= set(found) and len(found) == len(RUNGS) + 3 * (len(names) + len(configs()))
     assert {-(-mnk[2] // TILE_K) for mnk in stress.SHORT} == {1, 2}
+    assert len({(run.mnk, run.pair) for name, run in found.items() if "cluster" in name}) == 3 * 4, "at each size through each pair"
 
 
 def test_a_run_is_named_before_it_may_hang_and_a_tool_that_fails_loses_nothing(monkeypatch, capsys):
