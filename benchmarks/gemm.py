@@ -31,10 +31,10 @@ import numpy as np
 from ladder.checks import relative_error_there
 from ladder.errors import LadderError
 from ladder.harness import check_rung, preflight, timed
-from ladder.needs import need_span
 from ladder.operands import bare_gemm, operand_pairs
 from ladder.record import environment, merged, read_json, rung_code, write_json
 from ladder.rungs import RUNGS, SIZE, rungs_for
+from ladder.stress import FEW, persistent_modules, told_of
 
 ROOT = Path(__file__).resolve().parent.parent
 SHAPES = [
@@ -141,9 +141,6 @@ def rung_call(name: str, problem: Problem):
 
     if problem.pair not in RUNGS[name].pairs(8, 8, 8):
         raise LadderError(f"it takes no {problem.pair}")
-    if name in NO_TENSOR_CORES:  # they take any layouts, and ask for nothing themselves
-        for letter, each in zip("ABC", problem.operands, strict=True):
-            need_span(letter, each.layout.shape, each.layout.stride, by_tma=False)
     return binding.compile_for_gpu(RUNGS[name].gemm, problem.operands, getattr(cutlass, DSL_TYPES[problem.dtype_name]))
 
 
@@ -367,7 +364,9 @@ def checked(rungs, arch: str) -> tuple[list[str], list[str]]:
         try:
             if name in rungs_for(arch):
                 print(f"       checking {name} ...", flush=True)
-                check_rung(name, np.random.default_rng())
+                for sms in (None, FEW) if name in persistent_modules() else (None,):  # on few, each block computes several tiles
+                    with told_of(sms):
+                        check_rung(name, np.random.default_rng())
             right.append(name)
         except LadderError as error:
             wrong.append(f"{name}: {error}")

@@ -19,7 +19,6 @@ from ladder.errors import CheckFailed, LadderError
 from ladder.operands import by, k_contiguous, make_operands, mode_sizes, operand_pairs, padded_output, row_major_output
 from ladder.preflight import Preflight, preflight
 from ladder.rungs import RUNGS
-from ladder.stress import FEW, persistent_modules, told_of
 from ladder.timing import Timing, timed
 from layoutviz.composed import find_alias
 from layoutviz.errors import ReaderError
@@ -263,19 +262,16 @@ def _check_layout(name: str, layout, want, modes: str) -> None:
 def check_rung(name: str, rng: np.random.Generator, sizes: int = 2) -> list[Check]:
     """Check a rung of ladder.rungs on the GPU through each operand pair that it takes, at 8x8x8 and at `sizes` random ragged sizes.
 
-    A persistent one is checked again, compiled as for a GPU of few SMs, so that its blocks get several tiles each. Raises LadderError
-    without a GPU, CheckFailed if the kernel is wrong.
+    Raises LadderError without a GPU, CheckFailed if the kernel is wrong.
     """
     machine = preflight()
     if not machine.can_run:
         raise LadderError(f"a rung is checked on a GPU: {machine.verdict}")
     device, rung = Gpu(), RUNGS[name]
     ragged = [tuple(int(8 * n) for n in rng.integers(1, (200, 200, 80))) for _ in range(sizes)]
-    todo = [operands for size in ((8, 8, 8), *ragged) for operands in rung.pairs(*size).items()]
-    done = []
-    for sms in (None, FEW) if name in persistent_modules() else (None,):
-        with told_of(sms):
-            done += [_check(rung.gemm, pair, A, B, device, rung.output) for pair, (A, B) in todo]
+    done = [
+        _check(rung.gemm, pair, A, B, device, rung.output) for size in ((8, 8, 8), *ragged) for pair, (A, B) in rung.pairs(*size).items()
+    ]
     demand(done)
     return done
 

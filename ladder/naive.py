@@ -11,6 +11,8 @@ import cuda.bindings.driver as cuda
 import cutlass
 import cutlass.cute as cute
 
+from ladder.needs import need, need_grid
+
 TILE = 16  # a block of 16 x 16 threads computes 16 x 16 elements of C
 
 
@@ -37,8 +39,9 @@ def naive_kernel(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor):
 @cute.jit
 def naive_gemm(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, stream: cuda.CUstream):
     """Launch enough blocks of TILE x TILE threads to cover C."""
+    need(mA, mB, mC, A=None, B=None, C=None, dtypes=("Float16", "BFloat16"))
     M, N = cute.size(mC, mode=[0]), cute.size(mC, mode=[1])
-    grid = (cute.ceil_div(M, TILE), cute.ceil_div(N, TILE), 1)
+    grid = need_grid((cute.ceil_div(M, TILE), cute.ceil_div(N, TILE), 1))
     naive_kernel(mA, mB, mC).launch(grid=grid, block=(TILE, TILE, 1), stream=stream)
 
 

@@ -1,6 +1,7 @@
 """What a kernel asks of its operands, checked while it is traced: before anything is compiled for the GPU or launched there."""
 
 import re
+from math import gcd, prod
 
 from ladder.errors import LadderError
 from layoutviz.int_tuple import leaf_values
@@ -42,9 +43,9 @@ def need_operands(*, dtypes=("Float16",), by_tma="", **operands) -> None:
 
     operands: name=(tensor, modes) for one of a single mode, as x=(mX, "K"): contiguous, of any length, perhaps known only at run time.
     name=(tensor, modes, contiguous) for a matrix, as A=(mA, "MK", "k"): as for `need_matrix`, and known while tracing; with None in
-    place of a mode it may have any layout. The last is the result: its rows must not overlap. All but those with None start at a multiple
-    of 16 bytes; all are of one of `dtypes`, the same; modes of one letter have one size. by_tma: names of those that TMA moves, by
-    coordinates; others span at most LONGEST slots.
+    place of a mode it may have any layout, nested too. The last is the result: its elements must not share slots. All but those with None
+    start at a multiple of 16 bytes; all are of one of `dtypes`, the same; modes of one letter have one size. by_tma: names of those that
+    TMA moves, by coordinates; others span at most LONGEST slots.
     """
     first, sizes = next(iter(operands)), {}
     for name, (tensor, modes, *contiguous) in operands.items():
@@ -52,12 +53,14 @@ def need_operands(*, dtypes=("Float16",), by_tma="", **operands) -> None:
         shape, stride = ((mode,) if not isinstance(mode, tuple) else mode for mode in (tensor.shape, tensor.stride))
         if not contiguous:
             need_line(name, shape, stride, modes)
-        elif contiguous != [None]:
+        elif contiguous == [None]:
+            need_modes(name, shape, stride, modes, is_result=name == list(operands)[-1])
+        else:
             need_matrix(name, modes, shape, stride, *contiguous, tensor.element_type.width // 8, is_result=name == list(operands)[-1])
         if contiguous != [None]:
             need_start(name, tensor.iterator.alignment)
         need_span(name, shape, stride, name in by_tma)
-        for mode, size in zip(modes, shape, strict=True):
+        for mode, size in zip(modes, map(_size, shape), strict=True):
             other, want = sizes.setdefault(mode, (name, size))
             if all(isinstance(known, int) for known in (size, want)) and size != want:
                 raise LadderError(f"{name} has {mode} = {size} and {other} has {want}; they must be the same")
@@ -87,6 +90,25 @@ def need_span(name: str, shape, stride, by_tma: bool) -> None:
         if spans > LONGEST:
             what = f"has a mode of {spans}" if by_tma else f"spans {spans} slots"
             raise LadderError(f"{name} {what}; this kernel counts in 32 bits, so at most {LONGEST}")
+
+
+def need_modes(name: str, shape, stride, modes: str, is_result: bool = False) -> None:
+    """Raise LadderError unless there are as many modes as letters; each may be nested. is_result: no two elements of two flat modes may
+    share a slot, either.
+
+    >>> need_modes("A", ((4, 2), 8), ((2, 64), 8), "MK")
+    >>> need_modes("A", (64,), (1,), "MK")
+    Traceback (most recent call last):
+    ladder.errors.LadderError: A has layout (64):(1), of 1 mode; this kernel takes 2, (M,K)
+    """
+    if len(shape) != len(modes):
+        has = f"{name} has layout {_text(shape)}:{_text(stride)}, of {len(shape)} mode{'s' * (len(shape) != 1)}"
+        raise LadderError(f"{has}; this kernel takes {len(modes)}, ({','.join(modes)})")
+    if is_result and all(isinstance(number, int) for number in (*shape, *stride)):
+        # i steps along one mode are as long as j along the other first for these, the least but none at all
+        i, j = (abs(step) // gcd(*stride) for step in stride[::-1]) if any(stride) else (0, 0)
+        if prod(shape) > 1 and i < shape[0] and j < shape[1]:
+            raise LadderError(f"{name} has layout {_text(shape)}:{_text(stride)}, in which elements share a slot; each needs its own")
 
 
 def need_line(name: str, shape, stride, modes: str) -> None:
@@ -148,6 +170,12 @@ def _misaligned(name, modes, shape, stride, mode, vector, width) -> str:
     if step % vector or step < 1:
         return f"{name} has stride {step} along {modes[1 - mode]}, {step * width} bytes; {moves}, so it must be {_multiple(step, vector)}"
     return ""
+
+
+def _size(mode):
+    """The size of a mode that may be nested; of one that is known only at run time, itself."""
+    sizes = leaf_values(mode)
+    return prod(sizes) if all(isinstance(size, int) for size in sizes) else mode
 
 
 def _is_one(number) -> bool:

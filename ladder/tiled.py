@@ -11,6 +11,8 @@ import cutlass
 import cutlass.cute as cute
 from cutlass.memory import SmemAllocator
 
+from ladder.needs import need, need_grid
+
 TILE_M, TILE_N, TILE_K = 64, 64, 16
 THREADS = 16  # 16 x 16 threads, each for 4 x 4 elements of C, 16 apart
 
@@ -66,7 +68,8 @@ def gemm_with(tile_layout):
 
     @cute.jit
     def gemm(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, stream: cuda.CUstream):
-        grid = (cute.ceil_div(cute.size(mC, mode=[0]), TILE_M), cute.ceil_div(cute.size(mC, mode=[1]), TILE_N), 1)
+        need(mA, mB, mC, A=None, B=None, C=None, dtypes=("Float16", "BFloat16"))
+        grid = need_grid((cute.ceil_div(cute.size(mC, mode=[0]), TILE_M), cute.ceil_div(cute.size(mC, mode=[1]), TILE_N), 1))
         tiled_kernel(mA, mB, mC, tile_layout).launch(grid=grid, block=(THREADS * THREADS, 1, 1), stream=stream)
 
     return gemm

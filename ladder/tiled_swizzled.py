@@ -13,6 +13,7 @@ import cutlass
 import cutlass.cute as cute
 from cutlass.memory import SmemAllocator
 
+from ladder.needs import need, need_grid
 from ladder.tiled import THREADS, TILE_M, TILE_N, load_tile
 
 TILE_K = 64  # 128 bytes of fp16: one word of each bank
@@ -77,7 +78,8 @@ def gemm_with(tile_layout):
 
     @cute.jit
     def gemm(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, stream: cuda.CUstream):
-        grid = (cute.ceil_div(cute.size(mC, mode=[0]), TILE_M), cute.ceil_div(cute.size(mC, mode=[1]), TILE_N), 1)
+        need(mA, mB, mC, A=None, B=None, C=None, dtypes=("Float16", "BFloat16"))
+        grid = need_grid((cute.ceil_div(cute.size(mC, mode=[0]), TILE_M), cute.ceil_div(cute.size(mC, mode=[1]), TILE_N), 1))
         swizzled_kernel(mA, mB, mC, tile_layout).launch(grid=grid, block=(THREADS * THREADS, 1, 1), stream=stream)
 
     return gemm

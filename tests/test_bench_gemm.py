@@ -6,6 +6,7 @@ Where it measures, torch on the CPU stands for the GPU, and functions for the ke
 import importlib.util
 import json
 import os
+from contextlib import nullcontext
 from itertools import chain, repeat
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,7 +15,6 @@ import pytest
 
 from ladder import record
 from ladder.errors import CheckFailed, LadderError
-from ladder.operands import bare_gemm
 from ladder.preflight import Preflight
 from ladder.rungs import RUNGS
 from ladder.timing import Timing
@@ -144,6 +144,7 @@ def measured(monkeypatch, tmp_path, capsys):
         monkeypatch.setattr(bench, "rung_call", rung_call)
         monkeypatch.setattr(bench, "peer_call", call)
         monkeypatch.setattr(bench, "check_rung", checks)
+        monkeypatch.setattr(bench, "persistent_modules", lambda: {})
         monkeypatch.setattr(bench, "rung_code", lambda name: "c0de")
         if cublas:
             monkeypatch.setattr(torch, "mm", lambda a, b, out: cublas(torch, a, b.T, out))
@@ -211,11 +212,12 @@ def test_a_shape_that_has_no_room_does_not_end_the_run(measured, tmp_path):
     assert status == 1 and recorded == ["cublas", "a"] and "(80, 24, 16) TN: no room" in said and "a                  over 1 shape" in said
 
 
-@pytest.mark.parametrize("name", ["naive", "tiled", "tiled_swizzled"])
-def test_rungs_that_ask_nothing_of_their_operands_are_not_run_past_32_bits(name):
-    problem = SimpleNamespace(operands=bare_gemm(2**16, 2**16, 64), dtype_name="float16", pair="TN")
-    with pytest.raises(LadderError, match="C spans 4294967296 slots"):
-        bench.rung_call(name, problem)
+def test_a_persistent_rung_is_checked_on_few_sms_too(monkeypatch):
+    told = []
+    monkeypatch.setattr(bench, "told_of", lambda sms: told.append(sms) or nullcontext())
+    monkeypatch.setattr(bench, "check_rung", lambda name, rng: None)
+    assert bench.checked(["naive", "full_gemm"], "sm_90a") == (["naive", "full_gemm"], [])
+    assert told == [None, None, 4], "those whose blocks get several tiles then"
 
 
 def test_a_rung_is_not_compiled_for_operands_that_it_does_not_take():

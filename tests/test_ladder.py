@@ -5,7 +5,6 @@ numpy kernels that are wrong in the ways kernels are; the GPU branch of the chap
 `make gpu` runs the rest.
 """
 
-import contextlib
 import json
 import os
 import subprocess
@@ -419,16 +418,6 @@ def test_a_rung_is_checked_through_its_pairs_at_ragged_sizes(monkeypatch, pairs,
     monkeypatch.setattr(harness, "preflight", lambda: NO_GPU)
     with pytest.raises(LadderError, match="checked on a GPU"):
         harness.check_rung("a", np.random.default_rng())
-
-
-def test_a_persistent_rung_is_checked_again_on_few_sms(monkeypatch):
-    stand_in(monkeypatch)
-    monkeypatch.setattr(harness, "RUNGS", {"a": types.SimpleNamespace(gemm=None, pairs=harness.k_contiguous, output=row_major_output)})
-    monkeypatch.setattr(harness, "persistent_modules", lambda: {"a": None})
-    told = []
-    monkeypatch.setattr(harness, "told_of", lambda sms: told.append(sms) or contextlib.nullcontext())
-    done = [check.name for check in harness.check_rung("a", np.random.default_rng(), sizes=1)]
-    assert told == [None, 4] and len(done) == 4 and done[:2] == done[2:]
 
 
 @pytest.mark.parametrize("M, N", [(3, 8), (200, 136), (5, 64), (4096, 4096)])
