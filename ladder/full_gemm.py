@@ -3,13 +3,12 @@
 Who does what, in each of at most as many blocks as the GPU has SMs:
 
     warpgroup 2, one warp    tile after tile: for each 64 of k, when a stage is empty, have TMA fill it with a tile of A and one of B
-    warpgroups 0 and 1       the upper and the lower half of each tile of C: multiply the stages as they fill, then round the sums to
-                             fp16; these go to shared memory and by TMA to C while the first stages of the next tile are multiplied
+    warpgroups 0 and 1       the upper and the lower half of each tile of C: multiply the stages as they fill, round the sums to fp16, and
+                             store these while the first stages of the next tile are multiplied: to shared memory, and by TMA to C
 
-None of them waits for more than it needs. The loads of the next tile begin before this one is done. A tile need not leave before the next
-one is multiplied: of a thread's registers its sums take 128, rounded 64, and so both fit. While the tensor cores work on a stage, the
-threads store a piece. Ping-pong hides its stores, too, but has room for half as large a tile only; where power limits the clock, what
-that fetches more costs more than is hidden.
+None of them waits for more than it needs. The next tile's WGMMAs need the registers of the sums, 128 a thread. So a finished tile moves to
+64 others, as fp16, and is stored from there, a piece during each of the first stages. Ping-pong hides its stores, too, but a warpgroup
+that has a tile to itself has room for a smaller one only, so more is fetched; where power limits the clock, that costs more than it saves.
 
 Two blocks, one above the other, are a cluster and share each tile of B. A is (M,K), B is (N,K), k contiguous; C is (M,N), n contiguous;
 any sizes whose contiguous mode is a multiple of 8. TMA reads 0 beyond an edge and writes nothing there.
@@ -24,6 +23,7 @@ from cutlass import pipeline
 from cutlass.cute.nvgpu import OperandMajorMode, cpasync, warp, warpgroup
 from cutlass.memory import SmemAllocator
 
+from ladder.multistage import make_ring
 from ladder.needs import need, need_hopper
 from ladder.persistent import RASTERS, balanced, multiprocessors, tile_at
 
@@ -37,7 +37,7 @@ NOWHERE = 1 << 30  # a row of pieces that no C has
 WARPGROUP = 128  # threads
 CONSUMERS = 2  # warpgroups that multiply; the third loads
 ROWS = TILE_M // CONSUMERS  # of a tile, a consumer's
-PIECES = ROWS * TILE_N // PIECE**2
+PIECES = ROWS * TILE_N // PIECE**2  # of that part
 LOAD_REGISTERS, MULTIPLY_REGISTERS = 40, 232
 STORED = 3  # named barriers 3 and 4: among the threads of warpgroup 0 and of 1 (1 and 2 are the turns of ladder.pingpong)
 FP16 = cutlass.Float16
@@ -50,7 +50,7 @@ def swizzled_tiles(rows: int, *stages: int):
 
 
 def tma_slices(atom: cute.CopyAtom, s: cute.Tensor, g: cute.Tensor, part=0, parts: int = 1):
-    """Tiles in shared and in global memory as TMA sees them: the two modes of a tile are one, or the part-th of `parts` of it."""
+    """Tiles in shared and global memory as TMA sees them: a tile is one mode, all of it or the part that one of `parts` blocks fetches."""
     return cpasync.tma_partition(atom, part, cute.make_layout(parts), cute.group_modes(s, 0, 2), cute.group_modes(g, 0, 2))
 
 
@@ -73,23 +73,23 @@ def multiply_all(
     ring, state, mma: cute.TiledMma, acc: cute.Tensor, tCrA: cute.Tensor, tCrB: cute.Tensor,
     k_tiles: cutlass.Constexpr, pieces: cutlass.Constexpr = 0, leaving=(),
 ):  # fmt: skip
-    """acc = the sum of the products of k_tiles stages, each started as soon as it is full. Then the one before is waited for and released.
+    """acc = the sum of the products of k_tiles stages, each started as soon as it is full; then the one before is waited for and released.
 
-    Meanwhile so many pieces of the tile before are stored, one a stage. leaving: what store_piece takes of it. The last stage is still
-    running at the end. Returns the next state and that of the one stage still held.
+    While the first ones are multiplied, the tile before is stored: a piece during each, `pieces` in all. leaving: what store_piece takes
+    after the piece. The last stage is still running at the end. Returns the next state and that of the one stage still held.
     """
     held = state.clone()
     for k in cutlass.range(k_tiles, unroll=1):
         ring.consumer_wait(state)
-        mma.set(warpgroup.Field.ACCUMULATE, k != 0)  # the first WGMMA of a tile overwrites acc
-        warpgroup.fence()  # the sums' registers, as this warp wrote them before, are what the tensor cores add to
+        mma.set(warpgroup.Field.ACCUMULATE, k != 0)  # the first WGMMA of a tile overwrites acc: nobody has to clear it
+        warpgroup.fence()  # what this warp did to the registers of acc comes before what the tensor cores do
         for kk in cutlass.range_constexpr(cute.size(tCrA, mode=[2])):
             at = (None, None, kk, state.index)
             cute.gemm(mma, acc, tCrA[at], tCrB[at], acc)
             mma.set(warpgroup.Field.ACCUMULATE, True)
         warpgroup.commit_group()
         state.advance()
-        for piece in cutlass.range_constexpr(pieces):  # registers are known by number, so there is code for each
+        for piece in cutlass.range_constexpr(pieces):  # registers cannot be indexed at run time, so each has code of its own
             if k == piece:
                 store_piece(piece, *leaving)
         if k > 0:
@@ -102,7 +102,7 @@ def multiply_all(
 
 
 def stmatrix_copy(mma: cute.TiledMma, dtype) -> cute.TiledCopy:
-    """How a warpgroup copies its part of C, that type, from the registers of its sums to shared memory."""
+    """The copy (stmatrix) of a warpgroup's tile of C to shared memory, as `dtype`, from the registers where WGMMA leaves its sums."""
     return cute.make_tiled_copy_C_atom(cute.make_copy_atom(warp.StMatrix8x8x16bOp(False, 4), dtype), mma)
 
 
@@ -117,7 +117,7 @@ def store_piece(
     the tile's first piece is in C, counted in pieces; NOWHERE: not to be stored.
     """
     wg, thread = cute.arch.thread_idx()[0] // WARPGROUP, cute.arch.thread_idx()[0] % WARPGROUP
-    storing = cute.arch.make_warp_uniform(thread // cute.arch.WARP_SIZE) == 0  # one warp talks to TMA: a store is one of the whole warp
+    storing = cute.arch.make_warp_uniform(thread // cute.arch.WARP_SIZE) == 0  # always the same warp: TMA counts each one's stores apart
     rows, columns = cute.size(sC, mode=[0]), cute.size(sC, mode=[1])
     tRsC = to_smem.get_slice(thread).partition_D(sC)  # (values, 1, columns / 16, BUFFERS)
     values = to_smem.retile(tile)  # ((8, columns of the tile / 16), rows of the tile / 64, 1): 8 are a thread's part of a stmatrix
@@ -126,7 +126,7 @@ def store_piece(
     sC_pieces, gC_pieces = tma_slices(tma_c, sC, gC)
     across = cute.size(values, mode=[0, 1])
     i, j, buffer = piece // across, piece % across, piece % BUFFERS
-    if storing:  # TMA has read what was in this buffer; a tile's first piece may come after one in the same
+    if storing:  # until TMA has read what was in this buffer; before a tile's first piece all, as the last may be in the same
         cute.arch.cp_async_bulk_wait_group(BUFFERS - 1 if piece else 0, read=True)
     cute.arch.barrier(barrier_id=STORED + wg, number_of_threads=WARPGROUP)
     rC = cute.make_rmem_tensor(tRsC[None, 0, None, 0].shape, sC.element_type)
@@ -145,7 +145,7 @@ def full_kernel(
     tma_a: cute.CopyAtom, tA: cute.Tensor, tma_b: cute.CopyAtom, tB: cute.Tensor, tma_c: cute.CopyAtom, tC: cute.Tensor, mma: cute.TiledMma,
     layout_a: cute.ComposedLayout, layout_b: cute.ComposedLayout, layout_c: cute.ComposedLayout,
 ):  # fmt: skip
-    """A block takes every clusters-th tile of the raster, and each of its consumer warpgroups ROWS rows of it."""
+    """A cluster takes every clusters-th pair of tiles of the raster, a block one of each, and a consumer warpgroup ROWS rows of that."""
     thread, _, _ = cute.arch.thread_idx()
     wg = cute.arch.make_warp_uniform(thread // WARPGROUP)
     block_m, _, cluster = cute.arch.block_idx()  # the grid is (CLUSTER_M, 1, clusters)
@@ -154,19 +154,10 @@ def full_kernel(
     barriers = smem.allocate_array(cutlass.Int64, 2 * STAGES)
     # the DSL calls the plain layout `outer` and the swizzle `inner`; layoutviz, as the course writes it, the other way round
     sA, sB, sC = (smem.allocate_tensor(FP16, layout.outer, SWIZZLE_BYTES, layout.inner) for layout in (layout_a, layout_b, layout_c))
-    cluster_layout = cute.make_layout((1, CLUSTER_M, 1, 1))
-    threads = pipeline.Agent.Thread
-    ring = pipeline.PipelineTmaAsync.create(
-        num_stages=STAGES,
-        producer_group=pipeline.CooperativeGroup(threads),  # one thread arrives at "full"
-        consumer_group=pipeline.CooperativeGroup(threads, 4 * CONSUMERS * CLUSTER_M),  # at "empty" one of each warp, in both blocks
-        tx_count=(TILE_M + TILE_N) * TILE_K * FP16.width // 8,
-        barrier_storage=barriers,
-        cta_layout_vmnk=cluster_layout,
-    )
+    ring = make_ring(barriers, STAGES, (TILE_M + TILE_N) * TILE_K * FP16.width // 8, 4 * CONSUMERS, (CLUSTER_M, 1))
     gA = cute.local_tile(tA, (TILE_M, TILE_K), (None, None))  # (tile, TILE_K, tiles along m, tiles along k)
     gB = cute.local_tile(tB, (TILE_N, TILE_K), (None, None))
-    tiles_m, tiles_n = cute.ceil_div(cute.size(gA, mode=[2]), CLUSTER_M), cute.size(gB, mode=[2])
+    along_m, along_n = cute.ceil_div(cute.size(gA, mode=[2]), CLUSTER_M), cute.size(gB, mode=[2])  # clusters
     k_tiles = cute.size(gA, mode=[3])
 
     if wg == CONSUMERS:
@@ -174,10 +165,10 @@ def full_kernel(
         if thread // cute.arch.WARP_SIZE == 4 * CONSUMERS:
             tAsA, tAgA = tma_slices(tma_a, sA, gA)
             tBsB, tBgB = tma_slices(tma_b, sB, gB, block_m, CLUSTER_M)
-            masks = None, cpasync.create_tma_multicast_mask(cluster_layout, (0, block_m, 0, 0), 1)
+            masks = None, cpasync.create_tma_multicast_mask(cute.make_layout((1, CLUSTER_M, 1, 1)), (0, block_m, 0, 0), 1)
             state = pipeline.make_pipeline_state(pipeline.PipelineUserType.Producer, STAGES)
-            for tile in cutlass.range(cluster, tiles_m * tiles_n, clusters, unroll=1):
-                m, n = tile_at(tile, tiles_m, tiles_n, RASTERS["serpentine"])
+            for tile in cutlass.range(cluster, along_m * along_n, clusters, unroll=1):
+                m, n = tile_at(tile, along_m, along_n, RASTERS["serpentine"])
                 a = tma_a, tAgA[None, m * CLUSTER_M + block_m, None], tAsA
                 b = tma_b, tBgB[None, n, None], tBsB
                 state = load_tiles(ring, state, a, b, k_tiles, masks)
@@ -185,20 +176,20 @@ def full_kernel(
     else:
         cute.arch.setmaxregister_increase(MULTIPLY_REGISTERS)
         own_sA = cute.local_tile(sA, (ROWS, TILE_K, STAGES), (wg, 0, 0))
-        thr_mma = mma.get_slice(0)  # of A and B in shared memory all threads of a warpgroup have the same view
+        thr_mma = mma.get_slice(0)  # an MMA of one warpgroup, whose threads all have the same view of A and B in shared memory
         tCrA, tCrB = mma.make_fragment_A(thr_mma.partition_A(own_sA)), mma.make_fragment_B(thr_mma.partition_B(sB))
         acc = cute.make_rmem_tensor(mma.partition_shape_C((ROWS, TILE_N)), cutlass.Float32)
-        done = cute.make_rmem_tensor(acc.shape, FP16)  # the tile before, on its way to C
-        done.fill(0.0)
+        rounded = cute.make_rmem_tensor(acc.shape, FP16)  # the tile before, on its way to C
+        rounded.fill(0.0)
         row, column = cutlass.Int32(NOWHERE), cutlass.Int32(0)
-        leaving = done, stmatrix_copy(mma, FP16), sC[None, None, None, wg], tma_c, tC
+        leaving = rounded, stmatrix_copy(mma, FP16), sC[None, None, None, wg], tma_c, tC
         state = pipeline.make_pipeline_state(pipeline.PipelineUserType.Consumer, STAGES)
-        for tile in cutlass.range(cluster, tiles_m * tiles_n, clusters, unroll=1):
-            m, n = tile_at(tile, tiles_m, tiles_n, RASTERS["serpentine"])
+        for tile in cutlass.range(cluster, along_m * along_n, clusters, unroll=1):
+            m, n = tile_at(tile, along_m, along_n, RASTERS["serpentine"])
             state, held = multiply_all(ring, state, mma, acc, tCrA, tCrB, k_tiles, PIECES, (*leaving, row, column))
             warpgroup.wait_group(0)
             ring.consumer_release(held)
-            done.store(acc.load().to(FP16))
+            rounded.store(acc.load().to(FP16))
             row = ((m * CLUSTER_M + block_m) * TILE_M + wg * ROWS) // PIECE
             column = n * (TILE_N // PIECE)
         for piece in cutlass.range_constexpr(PIECES):
@@ -223,9 +214,9 @@ def full_gemm(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, stream: cuda.CU
         FP16, cutlass.Float32, (64, TILE_N, 16), warpgroup.OperandSource.SMEM, OperandMajorMode.K, OperandMajorMode.K
     )
     mma = cute.make_tiled_mma(cute.make_mma_atom(op))
-    tiles_m, tiles_n = cute.ceil_div(mC.shape, (TILE_M * CLUSTER_M, TILE_N))
+    along_m, along_n = cute.ceil_div(mC.shape, (TILE_M * CLUSTER_M, TILE_N))
     full_kernel(tma_a, tA, tma_b, tB, tma_c, tC, mma, layout_a, layout_b, layout_c).launch(
-        grid=(CLUSTER_M, 1, balanced(tiles_m * tiles_n, multiprocessors() // CLUSTER_M)),
+        grid=(CLUSTER_M, 1, balanced(along_m * along_n, multiprocessors() // CLUSTER_M)),
         block=((CONSUMERS + 1) * WARPGROUP, 1, 1),
         cluster=(CLUSTER_M, 1, 1),
         min_blocks_per_mp=1,  # with it the compiler knows how many registers a thread starts with, and does what setmaxregister says

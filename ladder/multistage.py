@@ -90,7 +90,7 @@ def multistage_kernel(
     ahead = cutlass.min(STAGES - 1, k_tiles)
     load = pipeline.make_pipeline_state(pipeline.PipelineUserType.Producer, STAGES)
     use = pipeline.make_pipeline_state(pipeline.PipelineUserType.Consumer, STAGES)
-    done = use.clone()
+    held = use.clone()
     for k in cutlass.range(ahead):
         if warp == 0:
             load_stage(ring, load, (tma_a, tAgA, tAsA), (tma_b, tBgB, tBsB), k)
@@ -101,8 +101,8 @@ def multistage_kernel(
         use.advance()
         if k > 0:
             warpgroup.wait_group(1)  # all but the newest group are done: the stage before this one is free
-            ring.consumer_release(done)
-            done.advance()
+            ring.consumer_release(held)
+            held.advance()
         if k + ahead < k_tiles:
             if warp == 0:
                 load_stage(ring, load, (tma_a, tAgA, tAsA), (tma_b, tBgB, tBsB), k + ahead)

@@ -88,9 +88,9 @@ def pingpong_kernel(
             take_turn(wg)
             state, held = multiply_all(ring, state, mma, acc, tCrA, tCrB, k_tiles)
             hand_over(wg)
+            state.advance(k_tiles)  # those of the other's tile
             warpgroup.wait_group(0)
             ring.consumer_release(held)
-            state.advance(k_tiles)  # those of the other's tile
             store_tile(thr_mma, acc, mC, TILE, (m * CLUSTER[0] + block_m, n * CLUSTER[1] + block_n))
 
 

@@ -66,6 +66,7 @@ def test_each_rung_holds_its_idea(name):
     in_clusters = name in ("multicast", "pingpong", "full_gemm", "hopper_gemm")
     assert (count(name, r"UTMALDG\.2D\.MULTICAST") > 0) == in_clusters
     assert (count(name, r"BAR\.ARV") > 0) == (name in ("pingpong", "hopper_gemm")), "taking turns"
+    assert count("full_gemm", "UTMASTG") == 2 * full_gemm.PIECES, "one for each piece during the next tile, and after the last"
     stored_by_tma = name in ("full_gemm", "hopper_gemm")
     assert (count(name, "STSM") > 0) == (count(name, "UTMASTG") > 0) == stored_by_tma == (count(name, "STG") == 0)
     if not stored_by_tma:
@@ -215,12 +216,12 @@ def test_the_rule_takes_what_costs_least():
         assert picked.clusters(M, N) == m * n
     assert choose(64, 4096, 4096).block_tile[0] == 64, "no tile half of which is empty"
     assert choose(8192, 1280, 8192).block_tile == (256, 160), "2 rounds; 256 x 128 would leave a third one half empty"
-    assert choose(16384, 4096, 512).keeps, "short sums, whose stores are to be hidden"
+    assert choose(16384, 4096, 512).overlaps, "short sums, whose stores are to be hidden"
 
 
 def test_a_band_is_what_the_l2_cache_holds():
     for K in (8, 1000, 4096, 10**6):
-        columns = hopper_gemm.band(K)
+        columns = hopper_gemm.band_columns(K)
         assert columns == 2048 or columns * K * 2 <= 16 * 2**20 < (columns + 1) * K * 2
 
 

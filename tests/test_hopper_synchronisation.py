@@ -12,13 +12,13 @@ from ladder.rungs import RUNGS
 from ladder.stress import told_of
 from layoutviz import Layout
 
-RAGGED, LONG, ONE_STEP = (328, 264, 200), (328, 264, 520), (200, 136, 40)  # 4, 9 and 1 steps of 64 along k; rings have 4 stages or more
+RAGGED, LONG, ONE_STEP = (328, 264, 200), (328, 264, 520), (328, 520, 40)  # 4, 9 and 1 steps of 64 along k; rings have 4 stages or more
 GEMMS = {name: rung.gemm for name, rung in RUNGS.items() if rung.arch == "sm_90a"}
-TOGETHER = Config(), Config((64, 256), (1, 2)), Config((128, 160), (2, 1)), Config((128, 160), (1, 1))
-BY_TURNS = [Config(*each, together=False) for each in (
+COOPERATIVE = Config(), Config((64, 256), (1, 2)), Config((128, 160), (2, 1)), Config((128, 160), (1, 1))
+PINGPONG = [Config(*each, cooperative=False) for each in (
     ((128, 128), (2, 1)), ((128, 160), (1, 2)), ((192, 128), (1, 2)), ((64, 128), (1, 1)), ((64, 64), (2, 1)), ((64, 192), (1, 2)),
 )]  # fmt: skip
-CONFIGS = *TOGETHER, *BY_TURNS
+CONFIGS = *COOPERATIVE, *PINGPONG
 GEMMS |= {config: hopper_gemm.gemm_with(config) for config in CONFIGS}
 
 
@@ -67,11 +67,11 @@ def multiply(rows=128):
     return ["wait", "fence", *(rows // 64 * 4 * ["wgmma"]), "commit"]
 
 
-def specialised(tile, stages, warpgroups=1, cluster=(1, 1), turns=False, pieces=0, late=False):
+def specialised(tile, stages, warpgroups=1, cluster=(1, 1), turns=False, pieces=0, overlap=False):
     """The producer's loop, its wait for each stage at the end, and the consumers' loop: one copy of each (unroll=1).
 
     warpgroups: those that multiply the same stage. Each of their warps releases it, to all blocks that fill it: those in this one's row
-    and column of the cluster. pieces: of C, the loop over which is unrolled. late: they leave after the next tile's multiplies began, too.
+    and column of the cluster. pieces: of C, the loop over which is unrolled. overlap: they also leave during the next tile.
     """
     shared = sum(cluster) - 1
     release = "release in the cluster 1" if shared > 1 else "release 1"
@@ -83,7 +83,7 @@ def specialised(tile, stages, warpgroups=1, cluster=(1, 1), turns=False, pieces=
     return [
         *ring(stages, 4 * warpgroups * shared, shared > 1),
         *("registers 40", "wait", f"expect {sum(tile) * 64 * 2}", *loads, *stages * ["wait"]),
-        *("registers 232", *first, *turn, *multiply(tile[0] // warpgroups), *(leave if late else [])),
+        *("registers 232", *first, *turn, *multiply(tile[0] // warpgroups), *(leave if overlap else [])),
         *("running 1", release, *handed, "running 0", release, *leave),
         *(["unwritten 0"] if pieces else []),
     ]
@@ -98,9 +98,9 @@ TRACES = {  # wgmma's and multistage's loops are unrolled: K = 200 is 4 steps of
     "persistent": specialised((128, 256), 4, warpgroups=2),
     "multicast": specialised((128, 256), 4, warpgroups=2, cluster=(2, 1)),
     "pingpong": specialised((128, 128), 6, cluster=(2, 1), turns=True),
-    "full_gemm": specialised((128, 256), 4, warpgroups=2, cluster=(2, 1), pieces=4, late=True),
-    TOGETHER[0]: specialised((128, 256), 4, warpgroups=2, cluster=(2, 1), pieces=4),
-    BY_TURNS[0]: specialised((128, 128), 6, cluster=(2, 1), turns=True, pieces=4),
+    "full_gemm": specialised((128, 256), 4, warpgroups=2, cluster=(2, 1), pieces=4, overlap=True),
+    COOPERATIVE[0]: specialised((128, 256), 4, warpgroups=2, cluster=(2, 1), pieces=4),
+    PINGPONG[0]: specialised((128, 128), 6, cluster=(2, 1), turns=True, pieces=4),
 }  # fmt: skip
 
 
@@ -110,8 +110,8 @@ def test_it_waits_and_signals_in_the_order_of_its_design(name):
 
 
 def test_a_tile_leaves_under_the_next_where_there_is_one():
-    assert trace(built(TOGETHER[0], RAGGED, 4)) == TRACES["full_gemm"]
-    assert trace(built(TOGETHER[2], RAGGED, 4)) == trace(built(TOGETHER[2])), "for a tile of 128 x 160 registers do not suffice"
+    assert trace(built(COOPERATIVE[0], RAGGED, 4)) == TRACES["full_gemm"]
+    assert trace(built(COOPERATIVE[2], RAGGED, 4)) == trace(built(COOPERATIVE[2])), "for a tile of 128 x 160 registers do not suffice"
 
 
 # ---- how it is launched ----
@@ -127,8 +127,8 @@ def test_a_tile_leaves_under_the_next_where_there_is_one():
     ("multicast", 384, (2, 1), [2, 1, 4], 1024 + 4 * 384 * 128),
     ("pingpong", 384, (2, 1), [2, 1, 6], 1024 + 6 * 256 * 128),
     ("full_gemm", 384, (2, 1), [2, 1, 4], 1024 + 4 * 384 * 128 + 4 * 64 * 64 * 2),
-    (TOGETHER[2], 384, (2, 1), [2, 1, 2], 1024 + 4 * 416 * 128 + 4 * 64 * 32 * 2),
-    (BY_TURNS[-1], 384, (1, 2), [1, 2, 6], 1024 + 6 * 256 * 128 + 4 * 64 * 64 * 2),
+    (COOPERATIVE[2], 384, (2, 1), [2, 1, 2], 1024 + 4 * 416 * 128 + 4 * 64 * 32 * 2),
+    (PINGPONG[-1], 384, (1, 2), [1, 2, 6], 1024 + 6 * 256 * 128 + 4 * 64 * 64 * 2),
 ])  # fmt: skip
 def test_launch(name, threads, cluster, grid, smem):
     done = built(name)

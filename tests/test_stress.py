@@ -56,7 +56,7 @@ ON_FEW_SMS = {name: run for name, run in stress.runs().items() if run.sms}
 
 @pytest.mark.parametrize("name, run", ON_FEW_SMS.items(), ids=ON_FEW_SMS)
 def test_on_few_sms_each_block_gets_tile_after_tile(name, run, monkeypatch):
-    turns = "pingpong" in name or "by turns" in name
+    turns = "pingpong" in name or "ping-pong" in name
     assert tiles_of_a_block(run, monkeypatch) >= 5 * (1 + turns), "each warpgroup too"
 
 
@@ -134,5 +134,5 @@ def test_it_is_recorded_when_sources_changed(tmp_path, monkeypatch, capsys):
 
 def test_the_committed_record_has_no_fault():
     found = record.read_json(stress.PATH, None)
-    assert found is not None and stress.faults(found) == [] and set(found["rungs"]) == set(stress.runs())
+    assert found is not None and stress.faults(found) == [] and set(found["rungs"]) >= set(stress.RUNGS)
     assert all(each["repeats"] >= 200 for each in found["rungs"].values())
