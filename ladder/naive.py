@@ -39,7 +39,8 @@ def naive_kernel(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor):
 @cute.jit
 def naive_gemm(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, stream: cuda.CUstream):
     """Launch enough blocks of TILE x TILE threads to cover C."""
-    need(mA, mB, mC, A=None, B=None, C=None, dtypes=("Float16", "BFloat16"))  # of any layouts, but sizes that fit
+    # any layouts will do, but the sizes must fit each other
+    need(mA, mB, mC, A=None, B=None, C=None, dtypes=("Float16", "BFloat16"))
     M, N = cute.size(mC, mode=[0]), cute.size(mC, mode=[1])
     grid = need_grid((cute.ceil_div(M, TILE), cute.ceil_div(N, TILE), 1))
     naive_kernel(mA, mB, mC).launch(grid=grid, block=(TILE, TILE, 1), stream=stream)
