@@ -12,19 +12,18 @@ in the rule are fitted to. The GPU's clock moves in steps of 15 MHz, 1%, and pow
 import argparse
 import sys
 from datetime import UTC, datetime
-from functools import partial
 from math import log, sqrt
 from pathlib import Path
 from statistics import mean
 
-from gemm import ALONE, SHAPES, Problem, shape
+from gemm import SHAPES, Problem, shape, time_groups
 
 from ladder import binding
 from ladder.errors import LadderError
 from ladder.hopper_gemm import choose, configs, gemm_with
 from ladder.preflight import preflight
 from ladder.record import read_json, write_json
-from ladder.timing import Timing, timed
+from ladder.timing import Timing
 
 PATH = Path(__file__).resolve().parent.parent / "results/hopper_configs.json"
 
@@ -43,9 +42,8 @@ def measure(problem: Problem, found, rounds: int) -> dict[object, Timing]:
     for name, call in calls.items():
         if fault := problem.fault(call):
             raise LadderError(f"{name} at {problem.mnk}: {fault}")
-    made = {name: problem.rotating(name, call) for name, call in calls.items()}
-    times = timed(made, problem.set_bytes, rounds=rounds, captured=partial(problem.forget, list(made)), **ALONE)
-    for name in made:
+    times = time_groups(problem, calls, rounds)
+    for name in times:
         if fault := problem.fault_after(name):
             raise LadderError(f"{name} at {problem.mnk}: {fault}")
     return times

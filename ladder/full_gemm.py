@@ -23,49 +23,29 @@ from cutlass import pipeline
 from cutlass.cute.nvgpu import OperandMajorMode, cpasync, warp, warpgroup
 from cutlass.memory import SmemAllocator
 
+from ladder.multicast import tma_parts
 from ladder.multistage import make_ring
 from ladder.needs import need, need_hopper
 from ladder.persistent import RASTERS, balanced, multiprocessors, tile_at
+from ladder.warp_specialized import LOAD_REGISTERS, MULTIPLY_REGISTERS, load_tiles
+from ladder.wgmma import FP16, SWIZZLE_BYTES, TILE_K, WARPGROUP, tma_slices
 
-TILE_M, TILE_N, TILE_K = 128, 256, 64
+TILE_M, TILE_N = 128, 256
 STAGES = 4  # of a tile of A and one of B, 48 KB together
 CLUSTER_M = 2  # blocks, one above the other, that share a tile of B
-SWIZZLE_BYTES = 8 * 128  # the swizzle repeats every 8 rows of 128 bytes, and goes by the address itself: tiles begin at a multiple
 PIECE = 64  # C leaves in pieces of 64 x 64: 64 rows are one WGMMA's, 64 fp16 one row of the swizzle
 BUFFERS = 2  # pieces on their way, for each consumer
 NOWHERE = 1 << 30  # a row of pieces that no C has
-WARPGROUP = 128  # threads
 CONSUMERS = 2  # warpgroups that multiply; the third loads
 ROWS = TILE_M // CONSUMERS  # of a tile, a consumer's
 PIECES = ROWS * TILE_N // PIECE**2  # of that part
-LOAD_REGISTERS, MULTIPLY_REGISTERS = 40, 232
 STORED = 3  # named barriers 3 and 4: among the threads of warpgroup 0 and of 1 (1 and 2 are the turns of ladder.pingpong)
-FP16 = cutlass.Float16
 
 
 def swizzled_tiles(rows: int, *stages: int):
     """Layout in shared memory of tiles of `rows` x 64 fp16: rows of 128 bytes, swizzled so that 8 of a column lie in different banks."""
     atom = warpgroup.make_smem_layout_atom(warpgroup.SmemLayoutAtomKind.K_SW128, FP16)
     return cute.tile_to_shape(atom, (rows, TILE_K, *stages), tuple(range(2 + len(stages))))
-
-
-def tma_slices(atom: cute.CopyAtom, s: cute.Tensor, g: cute.Tensor, part=0, parts: int = 1):
-    """Tiles in shared and global memory as TMA sees them: a tile is one mode, all of it or the part that one of `parts` blocks fetches."""
-    return cpasync.tma_partition(atom, part, cute.make_layout(parts), cute.group_modes(s, 0, 2), cute.group_modes(g, 0, 2))
-
-
-@cute.jit
-def load_tiles(ring, state, a, b, k_tiles: cutlass.Int32, masks: cutlass.Constexpr):
-    """Fill k_tiles stages, each as soon as it is empty; return the next state. For one warp.
-
-    a, b: (copy atom, tiles in global memory, stages in shared memory). masks: the blocks of the cluster that get what this one fetches.
-    """
-    for k in cutlass.range(k_tiles, unroll=1):
-        ring.producer_acquire(state)
-        for (atom, tiles, stages), mask in zip((a, b), masks, strict=True):
-            cute.copy(atom, tiles[None, k], stages[None, state.index], tma_bar_ptr=ring.producer_get_barrier(state), mcast_mask=mask)
-        state.advance()
-    return state
 
 
 @cute.jit
@@ -164,7 +144,7 @@ def full_kernel(
         cute.arch.setmaxregister_decrease(LOAD_REGISTERS)
         if thread // cute.arch.WARP_SIZE == 4 * CONSUMERS:
             tAsA, tAgA = tma_slices(tma_a, sA, gA)
-            tBsB, tBgB = tma_slices(tma_b, sB, gB, block_m, CLUSTER_M)
+            tBsB, tBgB = tma_parts(tma_b, sB, gB, block_m, CLUSTER_M)
             masks = None, cpasync.create_tma_multicast_mask(cute.make_layout((1, CLUSTER_M, 1, 1)), (0, block_m, 0, 0), 1)
             state = pipeline.make_pipeline_state(pipeline.PipelineUserType.Producer, STAGES)
             for tile in cutlass.range(cluster, along_m * along_n, clusters, unroll=1):

@@ -17,12 +17,13 @@ from cutlass import pipeline
 from cutlass.cute.nvgpu import OperandMajorMode, cpasync, warpgroup
 from cutlass.memory import SmemAllocator
 
-from ladder.full_gemm import BUFFERS, CONSUMERS, NOWHERE, PIECE, load_tiles, multiply_all, stmatrix_copy, store_piece, tma_slices
+from ladder.full_gemm import BUFFERS, CONSUMERS, NOWHERE, PIECE, multiply_all, stmatrix_copy, store_piece
+from ladder.multicast import tma_parts
 from ladder.multistage import make_ring
 from ladder.needs import need, need_hopper
 from ladder.persistent import H200_SMS, Raster, balanced, multiprocessors, tile_at
 from ladder.pingpong import hand_over, take_turn
-from ladder.warp_specialized import LOAD_REGISTERS, MULTIPLY_REGISTERS
+from ladder.warp_specialized import LOAD_REGISTERS, MULTIPLY_REGISTERS, load_tiles
 from ladder.wgmma import SWIZZLE_BYTES, TILE_K, WARPGROUP
 
 SMEM_BYTES = 227 * 1024  # the most that a block on Hopper can have
@@ -184,8 +185,8 @@ def hopper_kernel(
     if wg == CONSUMERS:
         cute.arch.setmaxregister_decrease(LOAD_REGISTERS)
         if thread // cute.arch.WARP_SIZE == 4 * CONSUMERS:
-            tAsA, tAgA = tma_slices(tma_a, sA, gA, block_n, cluster_n)  # blocks along n share a tile of A
-            tBsB, tBgB = tma_slices(tma_b, sB, gB, block_m, cluster_m)  # blocks along m share a tile of B
+            tAsA, tAgA = tma_parts(tma_a, sA, gA, block_n, cluster_n)  # blocks along n share a tile of A
+            tBsB, tBgB = tma_parts(tma_b, sB, gB, block_m, cluster_m)  # blocks along m share a tile of B
             layout, here = cute.make_layout((1, cluster_m, cluster_n, 1)), (0, block_m, block_n, 0)
             mask_a = cpasync.create_tma_multicast_mask(layout, here, 2) if cluster_n > 1 else None
             mask_b = cpasync.create_tma_multicast_mask(layout, here, 1) if cluster_m > 1 else None
@@ -268,13 +269,14 @@ def launch(mA: cute.Tensor, mB: cute.Tensor, mC: cute.Tensor, stream: cuda.CUstr
         cpasync.CopyBulkTensorTileS2GOp(), mC, cute.slice_(layout_c, (None, None, 0, 0)), (PIECE, config.piece_n)
     )
     op = warpgroup.MmaF16BF16Op(dtype, cutlass.Float32, (64, tile_n, 16), warpgroup.OperandSource.SMEM, MAJORS[a], MAJORS[b])
-    clusters = balanced(config.clusters(M, N), multiprocessors() // config.blocks)
+    needed = config.clusters(M, N)
+    clusters = balanced(needed, multiprocessors() // config.blocks)
     mma, width = cute.make_tiled_mma(cute.make_mma_atom(op)), tile_n * cluster_n
     columns = min(band_columns(K) // width, -(-N // width))
     # Tiles are dealt out by columns where blocks share B, by rows where they share A: 1% faster at 2048 and 4096 cubed than the other way.
     # A guess why: GPCs get clusters in turn, so at 8 a column those of one GPC also have the operand in common that they do not share.
     patch = 1 if cluster_n > 1 else max(1, clusters // columns), columns
-    overlap = config.overlaps and clusters < config.clusters(M, N)  # else no cluster has a next tile
+    overlap = config.overlaps and clusters < needed  # else no cluster has a next tile
     hopper_kernel(tma_a, tA, tma_b, tB, tma_c, tC, mma, layout_a, layout_b, layout_c, dtype, config, patch, overlap).launch(
         grid=(cluster_m, cluster_n, clusters),
         block=((CONSUMERS + 1) * WARPGROUP, 1, 1),

@@ -47,16 +47,16 @@ def need_operands(*, dtypes=("Float16",), by_tma="", **operands) -> None:
     start at a multiple of 16 bytes; all are of one of `dtypes`, the same; modes of one letter have one size. by_tma: names of those that
     TMA moves, by coordinates; others span at most LONGEST slots.
     """
-    first, sizes = next(iter(operands)), {}
+    first, last, sizes = next(iter(operands)), list(operands)[-1], {}
     for name, (tensor, modes, *contiguous) in operands.items():
         need_type(name, tensor, dtypes, first, operands[first][0])
         shape, stride = ((mode,) if not isinstance(mode, tuple) else mode for mode in (tensor.shape, tensor.stride))
         if not contiguous:
             need_line(name, shape, stride, modes)
         elif contiguous == [None]:
-            need_modes(name, shape, stride, modes, is_result=name == list(operands)[-1])
+            need_modes(name, shape, stride, modes, is_result=name == last)
         else:
-            need_matrix(name, modes, shape, stride, *contiguous, tensor.element_type.width // 8, is_result=name == list(operands)[-1])
+            need_matrix(name, modes, shape, stride, *contiguous, tensor.element_type.width // 8, is_result=name == last)
         if contiguous != [None]:
             need_start(name, tensor.iterator.alignment)
         need_span(name, shape, stride, name in by_tma)

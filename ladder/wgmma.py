@@ -18,7 +18,7 @@ from cutlass.memory import SmemAllocator
 from ladder.needs import need, need_grid, need_hopper
 
 TILE_M, TILE_N, TILE_K = 128, 128, 64  # 64 fp16 along k are 128 bytes: what the widest swizzle spans
-SWIZZLE_BYTES = 8 * 128  # it repeats every 8 rows, and goes by the address itself: tiles begin at a multiple
+SWIZZLE_BYTES = 8 * 128  # the swizzle repeats every 8 rows of 128 bytes, and goes by the address itself: tiles begin at a multiple
 WARPGROUP = 128  # threads: 4 warps, which issue a WGMMA together
 FP16 = cutlass.Float16
 

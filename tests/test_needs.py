@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from refusals import pair_with
 
 from ladder import lowering
 from ladder.errors import LadderError
@@ -12,12 +13,6 @@ from layoutviz import Layout
 ANY_LAYOUT = "naive", "tiled", "tiled_swizzled"
 WIDE = 2**24 + 8
 rng = np.random.default_rng()
-
-
-def operands(**changed):
-    """The layouts of A (64,128), B (72,128) and C (64,72), with some replaced."""
-    given = {"A": Layout((64, 128), (128, 1)), "B": Layout((72, 128), (128, 1)), "C": Layout((64, 72), (72, 1))} | changed
-    return given["A"], given["B"], given["C"]
 
 
 @pytest.mark.parametrize("name", [*ANY_LAYOUT, "tensor_core"])
@@ -31,15 +26,15 @@ def operands(**changed):
 ])  # fmt: skip
 def test_what_does_not_fit_is_refused_by_name(name, changed, words):
     with pytest.raises(LadderError, match=words):
-        lowering.compile_gemm_for(RUNGS[name].gemm, operands(**changed))
+        lowering.compile_gemm_for(RUNGS[name].gemm, pair_with(**changed))
 
 
 @pytest.mark.parametrize("name", ANY_LAYOUT)
 def test_nested_modes_are_as_large_as_their_product(name):
     nested = Layout(((8, 8), (2, 64)), ((1, 1024), (8, 16)))
-    assert lowering.compile_gemm_for(RUNGS[name].gemm, operands(A=nested)).sass
+    assert lowering.compile_gemm_for(RUNGS[name].gemm, pair_with(A=nested)).sass
     with pytest.raises(LadderError, match="B has K = 128 and A has 256"):
-        lowering.compile_gemm_for(RUNGS[name].gemm, operands(A=Layout(((8, 8), (4, 64)), ((1, 2048), (8, 32)))))
+        lowering.compile_gemm_for(RUNGS[name].gemm, pair_with(A=Layout(((8, 8), (4, 64)), ((1, 2048), (8, 32)))))
 
 
 def test_a_result_of_two_modes_is_refused_where_elements_share_a_slot_and_nowhere_else():
