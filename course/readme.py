@@ -122,10 +122,10 @@ def results_part(root: Path) -> str:
     """What is in results/: products that lessons checked, and how fast the kernels were."""
     lessons, rungs = (_read(root / "results" / name) for name in ("gpu.json", "ladder.json"))
     checked = [_lesson_row(name, one) for name, one in sorted((lessons or {}).items()) if name.startswith("notebooks/") and one["checks"]]
-    in_order = sorted(rungs or [], key=lambda row: (row["gpu"], _size(row), row["ms"] is None, -(row["ms"] or 0)))
+    in_order = sorted(rungs or [], key=lambda row: (row["gpu"], [row[mode] or 0 for mode in "mnk"], row["ms"] is None, -(row["ms"] or 0)))
     timed = [_rung_row(row) for row in sorted(ladder_of(rungs or []), key=lambda row: -(row["ms"] or 0))]
     shapes = [_shape_row(row, in_order) for row in _one_each(in_order) if row["rung"].split()[0] == FASTEST]
-    moved = [_stream_row(row, in_order) for row in in_order if row.get("gb_s") is not None]
+    moved = [_stream_row(row, rungs) for row in rungs or [] if row.get("gb_s") is not None]  # as measured: each beside its copy
     parts = []
     if checked:
         head = "| lesson, on a GPU | products against cuBLAS | largest error, and its bound | GPU | date |\n| --- | --- | --- | --- | --- |"
@@ -159,7 +159,9 @@ def _lesson_row(name: str, record: dict) -> str:
 
 
 def _rung_row(row: dict) -> str:
-    speed, ratio = (f"{value:.3g}" if value is not None else "–" for value in (row["tflops"], row["cublas_ratio"]))
+    speed, ratio = (
+        f"{value:{form}}" if value is not None else "–" for value, form in ((row["tflops"], ".3g"), (row["cublas_ratio"], "#.3g"))
+    )
     return f"| {_rung_name(row)} | {_size(row)}, {row['dtype']} | {speed} | {ratio} | {row['gpu']} | {row['date'][:10]} |"
 
 

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from ladder.hopper_gemm import Config, choose, configs
+from ladder.persistent import H200_SMS
 from ladder.preflight import Preflight
 from ladder.timing import Timing
 
@@ -43,6 +44,13 @@ def test_times_that_follow_the_rule_do_and_others_do_not():
     assert bench.misfit(rows, 132) < 1e-9, "each shape has a scale of its own"
     two = [row(shapes[0][0], configs()[0], 1.02), row(shapes[0][0], configs()[1], 0.98)]
     assert bench.misfit(two, 132) == pytest.approx(0.02, rel=0.01)
+
+
+def test_recorded_times_follow_the_rule():
+    """Config.cost is fitted to these: whoever changes the rule sees here whether it still says what a GPU took."""
+    rows = bench.read_json(bench.PATH, [])
+    assert len(rows) >= 50 and {(row["m"], row["n"], row["k"]) for row in rows} >= set(bench.SHAPES)
+    assert bench.misfit(rows, H200_SMS) < 0.02
 
 
 def test_without_a_hopper_gpu_nothing_is_timed(monkeypatch, capsys):
