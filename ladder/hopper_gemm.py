@@ -87,8 +87,8 @@ class Config:
     def cost(self, M: int, N: int, K: int, sms: int) -> float:
         """What the GEMM costs: the multiply-adds of one SM, and other things in their measure.
 
-        Fitted to what benchmarks/hopper_configs.py takes on an H200, to 1% (rms). There power limits the clock, so time follows energy:
-        for each k, a row of A or B costs as much as ROW multiply-adds when it leaves the L2 cache, and again when it arrives in a block.
+        Within 2% (rms) of the times in results/hopper_configs.json, of an H200. There power limits the clock, so time follows energy: for
+        each k, a row of A or B costs as much as ROW multiply-adds when it leaves the L2 cache, and again when it arrives in a block.
         An SM that has no tile in the last round costs half as much as one that has. While the last tile is stored, and each cooperative
         one that does not overlap the next, tensor cores idle for as long as they take for WAIT of k.
 

@@ -2,7 +2,8 @@
 
     python -m ladder.record [--all] [--only 01]
 
-A record is stale when the notebook's code, or the ladder or layoutviz sources that it imports, changed since. Only what is stale
+A record is stale when the notebook's code, or the ladder or layoutviz sources that it imports, changed since; words, that is, markdown,
+comments and docstrings, do not count. Only what is stale
 (or failed) is run, each notebook in a process of its own, and the record is written after each: a run that was cut short goes on
 where it stopped. Exit status: 0 all ok, 1 something failed, 2 no GPU (and nothing changed).
 """
@@ -10,6 +11,7 @@ where it stopped. Exit status: 0 all ok, 1 something failed, 2 no GPU (and nothi
 import argparse
 import ast
 import hashlib
+import io
 import json
 import os
 import re
@@ -17,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tokenize
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -78,15 +81,43 @@ def stale(record: dict | None, notebook: Path, root: Path = ROOT) -> bool:
 
 
 def code_hash(notebook: Path, root: Path = ROOT) -> str:
-    """sha256 of the notebook's code cells and of each file of ladder and layoutviz that they import, directly or not."""
+    """sha256 of the notebook's code cells and of the code of each file of ladder and layoutviz that they import, directly or not."""
     return _hash(_code_cells(nbformat.read(notebook, as_version=4)), root)
 
 
 def _hash(sources: list[str], root: Path) -> str:
     digest = hashlib.sha256("\0".join(sources).encode())
     for path in imported_files(sources, root):
-        digest.update(f"\0{path.relative_to(root).as_posix()}\0".encode() + path.read_bytes())
+        digest.update(f"\0{path.relative_to(root).as_posix()}\0{without_words(path.read_text(encoding='utf-8'))}".encode())
     return digest.hexdigest()
+
+
+def without_words(source: str) -> str:
+    """A module's source without comments, docstrings and empty lines. Text, since the tree of one source differs from Python to Python.
+
+    >>> without_words('def f(x):\\n    \"\"\"Twice.\"\"\"\\n\\n    return 2 * x  # as documented\\n')
+    'def f(x):\\n    return 2 * x'
+    """
+    lines, tree = source.split("\n"), ast.parse(source)
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            row, column = token.start
+            lines[row - 1] = lines[row - 1][:column]
+    in_strings, docstrings = set(), set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant | ast.JoinedStr):
+            in_strings |= set(range(node.lineno, node.end_lineno))
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(node) is not None:
+            docstrings |= _own_lines(node)
+    kept = [(row, line) for row, line in enumerate(lines, 1) if row not in docstrings and (line.strip() or row in in_strings)]
+    return "\n".join(line if row in in_strings else line.rstrip() for row, line in kept)
+
+
+def _own_lines(node) -> set[int]:
+    """The lines of the docstring of a module, class or function, where nothing else stands on them."""
+    words, *rest = node.body
+    alone = getattr(node, "lineno", 0) < words.lineno and all(each.lineno > words.end_lineno for each in rest[:1])
+    return set(range(words.lineno, words.end_lineno + 1)) if alone else set()
 
 
 def imported_files(sources: list[str], root: Path = ROOT) -> list[Path]:

@@ -116,10 +116,35 @@ def test_stale_follows_code_and_imported_sources(course):
     assert not after(lambda: nbformat.write(notebook, path)), "prose does not count"
     assert not after(lambda: (course.root / "ladder/other.py").write_text("y = 2\n")), "nothing imports it"
     assert after(lambda: (course.root / "ladder/deep.py").write_text("x = 2\n"))
+    same = '"""New words\n\nof many lines."""\n\n\n# a comment\nx = 1  # and one more\n'
+    assert not after(lambda: (course.root / "ladder/deep.py").write_text(same)), "words of a source count as little"
+    assert after(lambda: (course.root / "ladder/deep.py").write_text("x = '1'\n")) and after(
+        lambda: (course.root / "ladder/deep.py").write_text("if 1:\n    x = 1\n")
+    )
     (course.root / "ladder/deep.py").write_text("x = 1\n")
     assert not record.stale(entry, path, course.root)
     notebook.cells[1].source = "import numpy\nx = 2"
     assert after(lambda: nbformat.write(notebook, path))
+
+
+@pytest.mark.parametrize(
+    ("source", "code"),
+    [
+        ("x = '# no comment'  # one\n", "x = '# no comment'"),
+        ("x = f'{y}#'  # one\n", "x = f'{y}#'"),
+        ("class C:\n    'words'\n    x = 1\n", "class C:\n    x = 1"),
+        ('def f():\n    # why\n    r"""words\n    more\n    """\n', "def f():"),
+        ("x = 1\n'not a docstring'\n", "x = 1\n'not a docstring'"),
+        ("async def f():\n    'words'\n    x = 1\n", "async def f():\n    x = 1"),
+        ("def f(): 'words'\n", "def f(): 'words'"),
+        ("def f():\n    'words'; x = 1\n", "def f():\n    'words'; x = 1"),
+        ("x = '''\n# a line  \n\nof text'''  # one\n\n", "x = '''\n# a line  \n\nof text'''"),
+        ("x = f'''\n# {y}\n\nof text'''\n", "x = f'''\n# {y}\n\nof text'''"),
+        ("@a\ndef f(\n    x,  # one\n):\n    'words'  # two\n\n    y = 1\n", "@a\ndef f(\n    x,\n):\n    y = 1"),
+    ],
+)
+def test_words_of_a_source_are_comments_and_docstrings(source, code):
+    assert record.without_words(source) == code
 
 
 MAGIC = "get_ipython().register_magic_function(lambda line, cell: None, 'cell', 'exercise')"
