@@ -3,9 +3,9 @@
     python -m ladder.record [--all] [--only 01]
 
 A record is stale when the notebook's code, or the ladder or layoutviz sources that it imports, changed since; words, that is, markdown,
-comments and docstrings, do not count. Only what is stale
-(or failed) is run, each notebook in a process of its own, and the record is written after each: a run that was cut short goes on
-where it stopped. Exit status: 0 all ok, 1 something failed, 2 no GPU (and nothing changed).
+comments and docstrings, do not count. Only what is stale (or failed) is run, each notebook in a process of its own, and the record is
+written after each: a run that was cut short goes on where it stopped. Exit status: 0 all ok, 1 something failed, 2 no GPU (and nothing
+changed).
 """
 
 import argparse
