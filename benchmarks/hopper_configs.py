@@ -5,8 +5,8 @@
     python benchmarks/hopper_configs.py --within 1                    all that cost at most twice what the cheapest does, not 1.15 times
 
 For each shape a table, the fastest first: TFLOP/s, and what the rule says that it costs, the cheapest 1; then how far behind the fastest
-the chosen one is. The last line says how well times follow the rule, over all. Times go to results/hopper_configs.json, which the numbers
-in the rule are fitted to. The GPU's clock moves in steps of 15 MHz, 1%, and power decides on which it stays: less is no difference.
+the chosen one is. The last line says how well times follow the rule, over all. Times go to results/hopper_configs.json, which a test holds
+the rule to. The GPU's clock moves in steps of 15 MHz, 1%, and power decides on which it stays: less is no difference.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""The figure that goes through the course: how fast our GEMM is, on one scale that ends at cuBLAS. Needs neither a GPU nor the DSL.
+"""The figure that goes through the course: how fast our GEMM is, on one scale, and where cuBLAS is. Needs neither a GPU nor the DSL.
 
 The numbers are those that a GPU last said, in results/ladder.json.
 """
